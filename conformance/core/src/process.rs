@@ -1,22 +1,24 @@
 //! Backends in processes of their own, over the protocol. A backend that crashes, hangs or breaks the protocol fails
 //! only the call that it was answering; every other result stands.
 //!
-//! Calls are pipelined: up to [`Limits::window`] of them are in flight. When a process fails then, the failure need not
-//! be that of the call whose reply was due: earlier replies may lie in the buffer of a process that is stuck in a later
-//! call. So the calls that were in flight are asked again in a new process, in order, one at a time, and each is judged
-//! by what happens then. A run goes on one call at a time, a campaign returns to pipelining. Where all of them are
-//! answered alone, a crash or a breach of the protocol is that of the call that was due, since it must not go unseen,
-//! and a timeout is only remarked.
+//! Calls are pipelined: up to [`Limits::window`] of them are in flight. When a process fails, the call whose
+//! reply was due need not be the cause: its reply may sit in the output buffer of a process that is stuck in
+//! a later call. So the calls that were in flight are sent again to a new process, in order, one at a time,
+//! and each is judged by that attempt. A run then stays at one call at a time; a campaign returns to
+//! pipelining. If every one of these calls is answered alone, a crash or a protocol error is charged to the
+//! call that was due, because it must not go unseen; a timeout fails no call.
 //!
-//! What that may cost is bounded: a run asks again once per worker, and that restart is not counted; a campaign asks
-//! again once per failing call, and a failure that no call repeats alone counts as a restart and ends its pipelining.
+//! The cost is bounded. A run repeats calls once per worker, and that restart does not count. A campaign
+//! repeats calls once per failing call; a failure that no call reproduces alone counts as a restart and ends
+//! its pipelining.
 //!
-//! [`ProcessBackend`] says what to start and under which [`Limits`]. From the bottom up: `memory` limits a process, `child` is the process and its
-//! pipes, `orphans` finds what it leaves behind, and `not_started` says why there is none; `session` is the handshake
-//! and one pipe full of calls, `inputs` writes calls and large tensors, and `replies` reads what comes back. `client`
-//! takes a queue of calls through sessions, one after the other as they die, and is the same for both who ask: `worker`
-//! asks the cases that `run` shares out, whose results `batch` collects, and [`Dialogue`] calls that are no cases, for
-//! campaigns. `timer` asks one process to time calls.
+//! [`ProcessBackend`] is the program to start and its [`Limits`]. From the bottom up: `memory` limits a
+//! process, `child` is a process with its pipes, `orphans` finds the processes that it leaves behind, and
+//! `not_started` explains why it did not start. `session` is the handshake and the exchange of lines;
+//! `inputs` writes calls and large tensors, and `replies` reads the answers. `client` sends a queue of calls
+//! through one session after another as processes die. It has two users: `worker` runs the cases that `run`
+//! distributes, with `batch` to collect the results, and [`Dialogue`] sends the calls of campaigns. `timer`
+//! has one process time calls.
 
 mod batch;
 mod child;
@@ -45,25 +47,26 @@ pub use run::{Findings, Trivial};
 pub use timer::Timer;
 pub use timer::Timing;
 
-/// Ends every child of this process that was not there before the first backend, on Linux: whatever backends have left,
-/// even without a trace of whose it was. For a program that starts nothing but backends.
+/// On Linux, kills and reaps every child that this process gained since [`adopt_children`]. That includes
+/// processes whose backend can no longer be told. For a program that starts nothing but backends.
 pub fn end_children() {
     orphans::end_all();
 }
 
-/// Kills them without waiting for them, for whoever has started them does.
+/// Kills the children that [`end_children`] ends. Their owners reap them.
 pub fn kill_children() {
     orphans::kill_all();
 }
 
-/// On Linux, makes this process the parent of those below it that lose theirs, and counts what it starts from now on as its
-/// backends' or their helpers': a backend leaves nothing behind then. For a program that starts nothing but backends, which
-/// a library cannot know; without it, a process that leaves the group of its backend is nobody's.
+/// On Linux, makes this process adopt orphaned descendants, and treats every child from now on as a backend
+/// or a helper of one. A backend then leaves nothing behind. Only for a program that starts nothing but
+/// backends, which a library cannot know. Without it, a process that leaves the group of its backend is not
+/// killed.
 pub fn adopt_children() {
     orphans::adopt();
 }
 
-/// Removes the folders that hold inputs, of whichever runs there are; none of them may go on.
+/// Removes the input folders of all runs. No run may continue afterwards.
 pub fn remove_folders() {
     inputs::remove_folders();
 }

@@ -1,4 +1,4 @@
-//! The state of a run of the suite on one process: the calls that are asked, and the results of their cases.
+//! The calls that one worker runs, and the results of their cases.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -15,12 +15,14 @@ use crate::trouble::Trouble;
 
 use super::client::Job;
 
-/// The progress of a run.
+/// Progress of a run.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
-    /// A process is being started: for the first time, or again for the time of this number.
+    /// A process is starting. The number is that of the restart; 0 for the first start and for a restart that
+    /// does not count.
     Starting(usize),
-    /// The backend has described itself: so many cases are of operators that it does not declare. They have no other event.
+    /// The backend has described itself. This many cases have operators that it does not declare, and no
+    /// event of their own.
     Described(usize),
     /// The reply to the call of this id is due.
     Waiting(&'a str),
@@ -28,10 +30,10 @@ pub enum Event<'a> {
     Settled(&'a Entry),
 }
 
-/// Is called with the events of a run, by the thread of the worker that they concern.
+/// Receives the events of a run, on the thread of the worker that they concern.
 pub type Watch<'a> = &'a (dyn Fn(Event<'_>) + Sync);
 
-/// What one sending gave.
+/// The result of sending a call once.
 #[derive(Clone, Debug)]
 pub(super) struct Ran {
     pub(super) result: Result<(Outcome, Judgement), Trouble>,
@@ -43,32 +45,32 @@ pub(super) struct Ran {
 struct Asked {
     judged: Judged<'static>,
     ran: Vec<Option<Ran>>,
-    /// How long the answers were waited for, all sendings together.
+    /// The time spent waiting for replies, over all sendings.
     took: Duration,
 }
 
-/// The calls that are asked of one process after the other, and the results.
+/// The calls of one worker and their results, across restarts of its process.
 #[derive(Debug)]
 pub(super) struct Batch<'p> {
     repeat: usize,
     description: Description,
     probes: Option<&'p Probes>,
-    /// By number of a call, its case and its place among the runs.
+    /// For each call, the number of its case and which of its runs it is.
     places: Vec<(usize, usize)>,
     asked: HashMap<usize, Asked>,
     cases: HashMap<usize, Arc<Case>>,
-    /// By number of a call, runs that their cases cannot make again, since they are not read from a file.
+    /// By call, runs that their cases cannot make again because they do not come from a file.
     kept: HashMap<usize, Run>,
-    /// The results so far of cases of which some calls have none yet.
+    /// The results so far of cases with open calls.
     unsettled: HashMap<usize, Vec<Option<Entry>>>,
     settled: BTreeMap<usize, Entry>,
-    /// The jobs of this session, by seq less the first seq.
+    /// The jobs of this session, indexed by `seq - first_seq`.
     numbered: Vec<Job>,
     first_seq: u64,
 }
 
 impl<'p> Batch<'p> {
-    /// Starts without calls. They are sent `repeat` times, and numbered from `first_seq`.
+    /// A batch without calls. Each call is sent `repeat` times, and numbers start at `first_seq`.
     pub(super) fn new(
         repeat: usize,
         first_seq: u64,
@@ -90,9 +92,9 @@ impl<'p> Batch<'p> {
         }
     }
 
-    /// The results of cases by place.
+    /// The results, each with the number of its case.
     pub(super) fn into_results(self) -> Vec<(usize, Entry)> {
-        // Where the user ended the run, some calls of a case may have no result.
+        // If the user interrupted the run, some calls of a case may have no result.
         let in_part = self.unsettled.into_iter().filter_map(|(case, runs)| {
             let runs: Vec<Entry> = runs.into_iter().flatten().collect();
             (!runs.is_empty()).then(|| (case, Entry::of_case(&self.cases[&case], runs)))
@@ -100,7 +102,7 @@ impl<'p> Batch<'p> {
         self.settled.into_iter().chain(in_part).collect()
     }
 
-    /// Takes the runs of the case with this place; returns what is to be sent.
+    /// Adds the runs of the case with this number, and returns the jobs to send.
     pub(super) fn take(&mut self, case: usize, runs: Vec<Run>, watch: Watch<'_>) -> Vec<Job> {
         let Some(first) = runs.first() else { return Vec::new() };
         self.cases.insert(case, Arc::clone(&first.case));
@@ -125,7 +127,7 @@ impl<'p> Batch<'p> {
         jobs
     }
 
-    /// Notes the result of a call, and that of its case if no other call of it is open.
+    /// Records the result of a call, and that of its case once no call of it is open.
     fn settle(&mut self, call: usize, result: Entry, watch: Watch<'_>) {
         let (case, run) = self.places[call];
         let Some(runs) = self.unsettled.get_mut(&case) else { return };
@@ -139,25 +141,25 @@ impl<'p> Batch<'p> {
         }
     }
 
-    /// Notes that a call was sent.
+    /// Records that a job was sent.
     pub(super) fn sent(&mut self, job: Job) {
         self.numbered.push(job);
     }
 
-    /// The job that had this number in this session.
+    /// The job that was sent under this number in this session.
     pub(super) fn numbered(&self, seq: u64) -> Option<Job> {
         let place = usize::try_from(seq.checked_sub(self.first_seq)?).ok()?;
         self.numbered.get(place).copied()
     }
 
-    /// Adds the time that a call was waited for.
+    /// Adds to the time spent waiting for a call.
     pub(super) fn waited(&mut self, job: Job, took: Duration) {
         if let Some(asked) = self.asked.get_mut(&job.call) {
             asked.took += took;
         }
     }
 
-    /// Notes that a call cannot be sent.
+    /// Records that a call cannot be sent.
     pub(super) fn not_sent(&mut self, job: Job, why: &str, watch: Watch<'_>) {
         if let Some(Asked { judged, .. }) = self.asked.remove(&job.call) {
             let result = judged.not_sent(why);
@@ -165,12 +167,12 @@ impl<'p> Batch<'p> {
         }
     }
 
-    /// The call of a job; `None` if it has its result, so that it is not sent again.
+    /// The call of a job; `None` if it already has its result and must not be sent again.
     pub(super) fn judged(&self, job: Job) -> Option<&Judged<'static>> {
         self.asked.get(&job.call).map(|asked| &asked.judged)
     }
 
-    /// Notes what one sending gave; `watch` is called if the case has its result now.
+    /// Records the result of one sending, and calls `watch` if it completes the case.
     pub(super) fn finish(&mut self, job: Job, ran: Ran, watch: Watch<'_>) {
         let Some(asked) = self.asked.get_mut(&job.call) else { return };
         let failed = ran.result.is_err();
@@ -185,9 +187,9 @@ impl<'p> Batch<'p> {
         }
     }
 
-    /// Overrules the result of a call that seemed to be fine.
+    /// Overrules the result of a call that seemed fine.
     pub(super) fn amend(&mut self, job: Job, trouble: &Trouble, stderr: Option<String>) {
-        // The call was dropped with its first result.
+        // The call was dropped when it got its first result.
         let Some(run) = self.made_again(job) else { return };
         let judged = Judged::or_probe(&self.description, &run, Strictness::Lenient, self.probes);
         let Ok(judged) = judged else { return };
@@ -197,7 +199,7 @@ impl<'p> Batch<'p> {
         self.change(job, |known| *known = result);
     }
 
-    /// The run of a call that has a result.
+    /// The run of a call that already has a result.
     fn made_again(&self, job: Job) -> Option<Run> {
         let kept = self.kept.get(&job.call).cloned();
         kept.or_else(|| self.cases.get(&self.places[job.call].0)?.run(&self.known(job)?.id))
@@ -217,7 +219,7 @@ impl<'p> Batch<'p> {
         }
     }
 
-    /// Changes the result of a call, and that of its case.
+    /// Changes the result of a call, and updates that of its case.
     fn change(&mut self, job: Job, change: impl FnOnce(&mut Entry)) {
         let (case, at) = self.places[job.call];
         if let Some(result) = self.settled.get_mut(&case) {
@@ -238,14 +240,15 @@ impl<'p> Batch<'p> {
         self.known(job).is_some_and(|run| run.verdict == Verdict::Pass)
     }
 
-    /// Forgets the numbers of the process before.
+    /// Forgets the numbers of the previous process.
     pub(super) fn new_session(&mut self, first_seq: u64) {
         self.numbered.clear();
         self.first_seq = first_seq;
     }
 }
 
-/// The result of the sendings of a call, of which number `last` came last. As in this process, any that fails decides.
+/// The result of all sendings of a call; `last` is the one that completed it. As for backends in this
+/// process, any failure decides.
 fn result_of(judged: &Judged<'_>, sendings: &[Ran], last: usize, repeat: usize) -> RunResult {
     let stderr = sendings.iter().find_map(|ran| ran.stderr.clone());
     let at = (last > 0).then(|| format!("run {} of {repeat}", last + 1));
@@ -256,6 +259,7 @@ fn result_of(judged: &Judged<'_>, sendings: &[Ran], last: usize, repeat: usize) 
     let answers: Vec<_> = sendings.iter().filter_map(|ran| ran.result.as_ref().ok()).collect();
     let wrong = answers.iter().position(|(_, judgement)| judgement.verdict != Verdict::Pass);
     let trouble = sendings.iter().find_map(|ran| ran.result.as_ref().err());
+    // A sending that did not run must not hide a wrong answer to another.
     let result = match trouble.filter(|trouble| trouble.verdict != Verdict::NotRun || wrong.is_none()) {
         Some(trouble) => fail(trouble, at),
         None => {

@@ -1,5 +1,6 @@
-//! The process and its three pipes: a thread each, so that neither side ever waits for the other in a circle. Its
-//! own process group, so that whatever it has started dies with it; what has left the group is up to `orphans`.
+//! A process and its three pipes, each served by a thread so that the two sides cannot deadlock. The process
+//! gets its own process group, so that its children die with it; `orphans` finds those that have left the
+//! group.
 
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::process::{ChildStdin, Command, ExitStatus, Stdio};
@@ -17,33 +18,33 @@ use super::orphans::{self, Family};
 use super::program::ProcessBackend;
 use super::stderr::Stderr;
 
-/// How many lines are read ahead, and how many bytes unless it is one line.
+/// How far to read ahead: at most this many lines, and no further line once this many bytes are waiting.
 const LINES_AHEAD: usize = 64;
 const BYTES_AHEAD: usize = 16 << 20;
 
-/// How long a killed process may take to end: the kernel may hold it, or it may belong to somebody else by now.
+/// How long a killed process may take to end. The kernel may hold it, or it may run as another user by now.
 const KILLED: Duration = Duration::from_secs(2);
 
-/// What comes from standard output.
+/// What arrives on standard output.
 #[derive(Debug)]
 pub(super) enum Incoming {
-    /// A line, without its end.
+    /// A line, without its newline.
     Line(Vec<u8>),
-    /// More bytes without a line's end than are read.
+    /// More bytes without a newline than the limit allows.
     TooLong,
-    /// The end, after this many bytes of an unfinished line.
+    /// The end of the stream, after this many bytes of an unfinished line.
     End(usize),
 }
 
-/// A process that was started. It is killed when this is dropped.
+/// A process that was started. Dropping this kills it.
 #[derive(Debug)]
 pub(super) struct Child {
     process: std::process::Child,
     status: Option<ExitStatus>,
-    /// Until it was killed.
+    /// `None` once the process was killed.
     family: Option<Family>,
     lines: Receiver<Incoming>,
-    /// The bytes of lines that were read and not received.
+    /// The bytes of lines that were read but not received.
     unread: Arc<AtomicUsize>,
     input: Option<Sender<Vec<u8>>>,
     #[cfg(unix)]
@@ -71,7 +72,7 @@ impl Child {
         let (input, to_write) = mpsc::channel();
         let (found, lines) = mpsc::sync_channel(LINES_AHEAD);
         let (stderr, keep_stderr) = Stderr::of(from_stderr);
-        // From here on it is killed if something is lacking.
+        // From here on, an early return drops `child`, which kills the process.
         let child = Self {
             process,
             status: None,
@@ -92,10 +93,10 @@ impl Child {
         Ok(child)
     }
 
-    /// Has a line written as soon as the process reads it. Never waits.
+    /// Queues a line for the process. Never blocks.
     pub(super) fn send(&self, line: Vec<u8>) {
         if let Some(input) = &self.input {
-            // A writer that has given up is noticed by the process's end, or by `input_is_closed`.
+            // If the writer has given up, `input_is_closed` or the end of the process shows it.
             let _ = input.send(line);
         }
     }
@@ -109,7 +110,7 @@ impl Child {
         }
     }
 
-    /// What comes next from standard output, if it comes within this time.
+    /// What arrives next on standard output; `None` if nothing does within this time.
     pub(super) fn receive(&self, time: Duration) -> Option<Incoming> {
         match self.lines.recv_timeout(time) {
             Ok(incoming) => {
@@ -135,7 +136,7 @@ impl Child {
         false
     }
 
-    /// Whether the process has ended. It stays a zombie, so that its group is still its own.
+    /// Whether the process has ended. It stays a zombie, so that the id of its group cannot be reused.
     pub(super) fn has_ended(&mut self) -> bool {
         #[cfg(unix)]
         if self.status.is_none() {
@@ -165,14 +166,15 @@ impl Child {
         true
     }
 
-    /// Notes what the process has started, for when it is gone.
+    /// Records the descendants of the process, so that they can be found after it ends.
     pub(super) fn look_at_family(&mut self) {
         let id = self.process.id();
         self.family.iter_mut().for_each(|family| family.look(id));
     }
 
-    /// Ends the process and all that it has started; says how it ended, or nothing of one that cannot be ended.
+    /// Kills the process and its descendants. Returns how it ended, or `None` if it cannot be killed.
     pub(super) fn kill(&mut self) -> Option<ExitStatus> {
+        // Once the process is dead, its children have another parent.
         self.look_at_family();
         if let Some(family) = self.family.take() {
             #[cfg(unix)]
@@ -191,7 +193,7 @@ impl Child {
         self.status
     }
 
-    /// Whether the process was killed and goes on all the same.
+    /// Whether the process survived being killed.
     pub(super) fn survives(&mut self) -> bool {
         self.family.is_none() && !self.has_ended()
     }
@@ -203,7 +205,7 @@ impl Drop for Child {
     }
 }
 
-/// Does something in a thread, if the system has one more.
+/// Does some work in a new thread. Fails if the system has none left.
 fn in_a_thread(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     thread::Builder::new().spawn(work).map(drop)
 }
@@ -220,7 +222,7 @@ pub(super) fn how_it_ended(status: Option<ExitStatus>) -> String {
     format!("the process ended with exit status {code}")
 }
 
-/// Writes lines as they come, and hands on what is buffered whenever there is nothing more to add.
+/// Writes lines as they arrive, and flushes whenever the queue is empty.
 fn write_lines(stdin: ChildStdin, lines: &Receiver<Vec<u8>>) {
     let mut stdin = BufWriter::with_capacity(64 << 10, stdin);
     while let Ok(first) = lines.recv() {
@@ -237,7 +239,7 @@ fn write_lines(stdin: ChildStdin, lines: &Receiver<Vec<u8>>) {
     }
 }
 
-/// Reads lines until the end, one that is too long, or nobody listens any more.
+/// Reads lines until the stream ends, a line is too long, or the receiver is gone.
 fn read_lines(
     mut stdout: impl BufRead,
     longest: usize,
@@ -245,7 +247,7 @@ fn read_lines(
     found: &SyncSender<Incoming>,
 ) {
     loop {
-        // Whoever receives holds the count, too.
+        // The receiver holds the other reference. Once it is gone, nothing would end this wait.
         while unread.load(Ordering::Relaxed) > BYTES_AHEAD && Arc::strong_count(unread) > 1 {
             thread::sleep(Duration::from_millis(1));
         }
@@ -271,7 +273,7 @@ fn read_lines(
 mod tests {
     use super::*;
 
-    /// What comes of a text under a limit on its lines.
+    /// What is read from a text under a limit on its lines.
     fn read(text: &str, longest: usize) -> Vec<String> {
         let (found, lines) = mpsc::sync_channel(LINES_AHEAD);
         read_lines(text.as_bytes(), longest, &Arc::default(), &found);
@@ -301,7 +303,7 @@ mod tests {
         let mut most = 0;
         for number in 0..LINES {
             let Ok(Incoming::Line(line)) = lines.recv() else { panic!("line {number} is missing") };
-            // The reader has time to run ahead.
+            // Gives the reader time to run ahead.
             thread::sleep(Duration::from_millis(5));
             most = most.max(unread.fetch_sub(line.len(), Ordering::Relaxed));
         }

@@ -1,7 +1,7 @@
-//! What runs and campaigns share: a queue of calls, one process after the other, and the calls in flight.
+//! Sends a queue of calls to one process after another. Runs and campaigns share it.
 //!
-//! A failed process takes every call in flight with it. Where one of several may have failed, none of them pays: the
-//! trouble is in doubt until one of them has failed alone, and all are asked again.
+//! A failed process takes every call in flight with it. If there were several, none is blamed yet: the
+//! failure is in doubt, and all are sent again, until one of them fails alone.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -18,68 +18,68 @@ use super::replies;
 use super::session::{End, Said, Session};
 use crate::trouble::Trouble;
 
-/// How many bytes of calls are in flight at a time, unless it is one call.
+/// No further call is sent while this many bytes of calls are in flight.
 const BYTES_IN_FLIGHT: usize = 4 << 20;
 
-/// One sending of a call: its place among the calls, and which of its runs.
+/// One sending of a call: the number of the call, and which repetition this is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Job {
     pub(super) call: usize,
     pub(super) run: usize,
 }
 
-/// A call that was sent and not answered yet.
+/// A call in flight.
 #[derive(Debug)]
 struct Sent {
     job: Job,
     request: Request,
-    /// How much had come from standard error.
+    /// How many bytes of standard error had arrived when it was sent.
     mark: u64,
     seq: u64,
     at: Instant,
 }
 
-/// Which call pays for trouble.
+/// Which call to blame for a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Blame {
-    /// The one whose reply was due: the reply itself shows it.
+    /// The call whose reply was due: the reply itself is wrong.
     Due,
-    /// One of those in flight: nothing says which.
+    /// One of the calls in flight: nothing tells which.
     InFlight,
-    /// None of them: the reply names another seq, of a call that was answered before or that nobody has asked.
+    /// None of them: the reply names the seq of a call that was answered before, or was never sent.
     Stray(u64),
 }
 
-/// A call that was answered, or that pays for the end of its process.
+/// A call that was answered, or that is blamed for the end of its process.
 #[derive(Debug)]
 pub(super) struct Answered {
     pub(super) job: Job,
-    /// The outcome, or what the process did beside answering.
+    /// The outcome, or what the process did wrong.
     pub(super) result: Result<Outcome, Trouble>,
-    /// How much had come from standard error when it was sent.
+    /// How many bytes of standard error had arrived when it was sent.
     pub(super) mark: u64,
-    /// How long it was waited for.
+    /// How long the client waited for it.
     pub(super) took: Duration,
-    /// What came from standard error with the reply.
+    /// The standard error that came with the reply.
     pub(super) said: Option<Said>,
 }
 
-/// Trouble with several calls in flight, of which none has failed alone yet.
+/// A failure with several calls in flight, none of which has failed alone yet.
 #[derive(Debug)]
 pub(super) struct Doubt {
     pub(super) trouble: Trouble,
     pub(super) stderr: Option<String>,
-    /// What was in flight; the first one was due.
+    /// The calls that were in flight. The first one was due.
     jobs: Vec<Job>,
 }
 
-/// Drives processes, one after the other.
+/// Drives one process after another.
 #[derive(Debug)]
 pub(super) struct Client {
     session: Option<Session>,
     description: Description,
     folder: InputFolder,
-    /// The next number for a call.
+    /// The number of the next call.
     seq: u64,
     patience: Patience,
     waiting: VecDeque<Job>,
@@ -87,7 +87,7 @@ pub(super) struct Client {
     /// When the last reply came.
     heard: Instant,
     doubt: Option<Doubt>,
-    /// Whether the next restart is not counted.
+    /// Whether the next restart does not count.
     restart_is_free: bool,
 }
 
@@ -117,7 +117,8 @@ impl Client {
         })
     }
 
-    /// Starts the next process; gives whether it describes itself as the first one did, else it is ended again.
+    /// Starts the next process, and kills it if it describes itself differently from the first. Returns
+    /// whether it is the same.
     ///
     /// # Errors
     /// [`Broken`] if it cannot be started.
@@ -128,17 +129,17 @@ impl Client {
         Ok(is_same)
     }
 
-    /// Whether the next restart is not counted; the one after it is.
+    /// Whether the next restart does not count. Resets that: the one after it counts.
     pub(super) const fn take_free_restart(&mut self) -> bool {
         std::mem::replace(&mut self.restart_is_free, false)
     }
 
-    /// What the backend says of itself.
+    /// The backend's self-description.
     pub(super) const fn description(&self) -> &Description {
         &self.description
     }
 
-    /// Whether there is a process.
+    /// Whether a process is running.
     pub(super) const fn is_up(&self) -> bool {
         self.session.is_some()
     }
@@ -148,22 +149,22 @@ impl Client {
         self.session.as_ref().map_or(&[], |session| &session.ignored)
     }
 
-    /// What a sanitizer reported while the process was starting.
+    /// Takes the report of a sanitizer from the start of the process.
     pub(super) fn take_report_at_start(&mut self) -> Option<String> {
         self.session.as_mut()?.reported.take()
     }
 
-    /// The process, which is no longer this client's.
+    /// Takes the process away from this client.
     pub(super) fn take_session(&mut self) -> Option<Session> {
         self.session.take()
     }
 
-    /// Puts calls at the end of the queue.
+    /// Appends calls to the queue.
     pub(super) fn queue(&mut self, jobs: impl IntoIterator<Item = Job>) {
         self.waiting.extend(jobs);
     }
 
-    /// Forgets the queue and what is in flight.
+    /// Drops the queue and the calls in flight.
     pub(super) fn clear(&mut self) {
         self.waiting.clear();
         self.in_flight.clear();
@@ -179,19 +180,19 @@ impl Client {
         self.in_flight.is_empty()
     }
 
-    /// Whether another call may be sent, of so many at a time; while trouble is in doubt it is one.
+    /// Whether another call may be sent under this window. While a failure is in doubt, the window is 1.
     pub(super) fn has_room(&self, window: usize) -> bool {
         let bytes = self.in_flight.iter().map(|sent| sent.request.held()).fold(0, usize::saturating_add);
         let window = if self.doubt.is_some() { 1 } else { window };
         self.is_quiet() || (self.in_flight.len() < window && bytes < BYTES_IN_FLIGHT)
     }
 
-    /// The number of the next call, and where its files go.
+    /// The number of the next call, and the folder for its files.
     pub(super) const fn next_request(&mut self) -> (u64, &mut InputFolder) {
         (self.seq, &mut self.folder)
     }
 
-    /// Sends the request that was made for the next number.
+    /// Sends the request with the next number.
     pub(super) fn send(&mut self, job: Job, mut request: Request) {
         let Some(session) = &self.session else { return };
         let mark = session.stderr_mark();
@@ -205,17 +206,17 @@ impl Client {
         self.in_flight.front().map(|sent| sent.job)
     }
 
-    /// Since when the next reply has been waited for.
+    /// When the wait for the next reply began.
     pub(super) fn waiting_since(&self) -> Instant {
         self.in_flight.front().map_or(self.heard, |sent| sent.at.max(self.heard))
     }
 
-    /// How long it may take.
+    /// How long the next reply may take.
     pub(super) fn limit(&self) -> Duration {
         self.patience.limit(self.in_flight.front().is_some_and(|sent| sent.request.is_virtual))
     }
 
-    /// Takes the reply that is due. After an error the calls are still in flight: see [`Client::fail`].
+    /// Receives the reply that is due. After an error the calls stay in flight until [`Client::fail`].
     pub(super) fn receive(&mut self, limit: Duration) -> Result<Answered, (Blame, Trouble)> {
         let since = self.waiting_since();
         let session = self.session.as_mut().expect("calls are sent to a process");
@@ -231,7 +232,7 @@ impl Client {
         Ok(Answered { said, ..self.answered(result) })
     }
 
-    /// What a line says if it answers the call that is due; else who pays, and for what.
+    /// The outcome in a line that answers the call that is due; otherwise which call to blame, and for what.
     pub(super) fn read(&self, line: &[u8]) -> Result<Outcome, (Blame, Trouble)> {
         let answer = replies::answer(line);
         let due = self.in_flight.front().map(|sent| sent.seq);
@@ -255,9 +256,8 @@ impl Client {
         })
     }
 
-    /// What an answer comes to when the files of its call are looked at. If they have changed while other calls were in
-    /// flight, any of these may have done it. An answer that breaks the protocol is then no more than what follows from
-    /// it.
+    /// Replaces the answer if the call's input files have changed. If other calls were in flight, any of them
+    /// may have changed the files. A protocol error in the answer is then only a consequence.
     fn with_inputs_looked_at(
         &self,
         answered: Result<Outcome, (Blame, Trouble)>,
@@ -277,7 +277,7 @@ impl Client {
         }
     }
 
-    /// Takes the call that is due out of flight. One that failed explains what is in doubt.
+    /// Removes the call that is due from those in flight. If it failed, it explains the failure in doubt.
     fn answered(&mut self, result: Result<Outcome, Trouble>) -> Answered {
         let took = self.waiting_since().elapsed();
         self.heard = Instant::now();
@@ -289,13 +289,14 @@ impl Client {
         Answered { job: sent.job, result, mark: sent.mark, took, said: None }
     }
 
-    /// What the process wrote to standard error since a call was sent, as far as no other call has shown it.
+    /// The standard error since a call was sent, without what another call has reported.
     pub(super) fn stderr(&mut self, mark: u64) -> Option<String> {
         self.session.as_mut()?.stderr(mark)
     }
 
-    /// Ends the process after trouble, and puts what was in flight back into the queue; gives the call that pays. Of
-    /// several in flight none does until it has failed alone: then the restart is free.
+    /// Kills the process after a failure, puts the calls in flight back into the queue, and returns the call
+    /// to blame. If it may be any of several, none is blamed before it fails alone, and the restart does not
+    /// count.
     pub(super) fn fail(&mut self, blame: Blame, trouble: &Trouble) -> (Option<Answered>, End) {
         if trouble.verdict == Verdict::Timeout {
             self.patience.timed_out(self.in_flight.front().is_some_and(|sent| sent.request.is_virtual));
@@ -317,18 +318,18 @@ impl Client {
         (payer, end)
     }
 
-    /// Ends the process at once.
+    /// Kills the process.
     pub(super) fn kill(&mut self) -> End {
         let mark = self.in_flight.front().map_or(0, |sent| sent.mark);
         self.session.take().map(|session| session.kill(mark)).unwrap_or_default()
     }
 
-    /// Whether there is trouble that no call has explained.
+    /// The failure that no call has explained.
     pub(super) const fn doubt(&self) -> Option<&Doubt> {
         self.doubt.as_ref()
     }
 
-    /// Takes the trouble that no call has explained.
+    /// Takes the failure that no call has explained.
     pub(super) const fn unexplained(&mut self) -> Option<Doubt> {
         self.doubt.take()
     }

@@ -1,5 +1,5 @@
-//! Calls that are no cases, asked of one process after the other. They are pipelined; those that were in flight when a
-//! process failed are asked again one at a time.
+//! Sends the calls of campaigns, which are no cases, to one process after another. Calls are pipelined; those
+//! in flight when a process failed are sent again one at a time.
 
 use std::time::{Duration, Instant};
 
@@ -16,11 +16,11 @@ use super::program::{Broken, ProcessBackend};
 use super::session::{End, SURVIVES};
 use crate::trouble::Trouble;
 
-/// How long calls that are in flight when the time is up may still take: a backend that answers can then be stopped, one
-/// that does not has to be killed.
+/// How long calls in flight at the deadline may still take. A backend that answers in time can be stopped;
+/// otherwise it must be killed.
 const LAST_ANSWERS: Duration = Duration::from_millis(250);
 
-/// A process that is asked calls, and started again when it fails.
+/// A process that answers calls, and is restarted when it fails.
 #[derive(Debug)]
 pub struct Dialogue {
     backend: ProcessBackend,
@@ -29,29 +29,29 @@ pub struct Dialogue {
     trouble: String,
     restarts: usize,
     restarts_count: bool,
-    /// Whether pipelining has ended, since it failed where no call failed alone.
+    /// Whether pipelining has ended, because a failure did not recur when its calls were sent alone.
     one_at_a_time: bool,
-    /// Whether a process goes on that cannot be killed.
+    /// Whether a process is still running because it cannot be killed.
     survives: bool,
-    /// When to ask no more.
+    /// When to stop sending calls.
     deadline: Option<Instant>,
 }
 
-/// Why calls were not asked to the last.
+/// Why not all calls were answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Interrupted {
-    /// The process has to be started again, and may or can not.
+    /// The process has to be restarted, but cannot or must not be.
     Broken(Broken),
-    /// The time is up, or the user has asked for the end.
+    /// The time is up, or the user interrupted the program.
     OutOfTime,
 }
 
-/// What came of calls.
+/// The answers to some calls.
 #[derive(Clone, Debug)]
 pub struct Answers {
-    /// Of each, in order, or of the first of them.
+    /// In the order of the calls, for all of them or for the first ones.
     pub answers: Vec<Result<Outcome, Trouble>>,
-    /// Why there are no more.
+    /// Why the others have none.
     pub interrupted: Option<Interrupted>,
 }
 
@@ -74,23 +74,23 @@ impl Dialogue {
         })
     }
 
-    /// What the backend says of itself.
+    /// The backend's self-description.
     #[must_use]
     pub const fn description(&self) -> &Description {
         self.client.description()
     }
 
-    /// Whether restarts are counted from now on, and limited.
+    /// Sets whether restarts count towards the limit from now on.
     pub fn count_restarts(&mut self, counted: bool) {
         self.restarts_count = counted;
     }
 
-    /// Sets when to ask no more; what is in flight then has a moment to be answered.
+    /// Sets when to stop sending calls. Calls in flight then have a short time to be answered.
     pub fn stop_at(&mut self, deadline: Option<Instant>) {
         self.deadline = deadline;
     }
 
-    /// Asks calls, and says what came of each.
+    /// Sends calls and returns their answers.
     #[must_use]
     pub fn ask(&mut self, calls: &[&Call]) -> Answers {
         let mut answers: Vec<Result<Outcome, Trouble>> = Vec::with_capacity(calls.len());
@@ -98,7 +98,7 @@ impl Dialogue {
         self.client.queue((0..calls.len()).map(|call| Job { call, run: 0 }));
         let interrupted = self.ask_all(calls, &mut answers).err();
         if let Some(doubt) = self.client.unexplained() {
-            // Nobody knows yet whose fault the trouble was.
+            // Which of the calls in flight caused the failure is still unknown.
             answers.truncate(doubt.due().call);
         }
         Answers { answers, interrupted }
@@ -148,7 +148,7 @@ impl Dialogue {
         self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
-    /// A limit on what begins at some time, and whether it is what the deadline leaves of it.
+    /// The limit on a step that begins at `since`, and whether the deadline has shortened it.
     fn within_time(&self, since: Instant, limit: Duration) -> (Duration, bool) {
         let left = self.deadline.map(|deadline| (deadline + LAST_ANSWERS).saturating_duration_since(since));
         match left {
@@ -157,7 +157,7 @@ impl Dialogue {
         }
     }
 
-    /// The answer to the call that is next; none if one of several calls in flight has ended the process.
+    /// The answer to the next call; `None` if the process failed with several calls in flight.
     fn receive(&mut self) -> Result<Option<Result<Outcome, Trouble>>, Interrupted> {
         let (limit, is_cut) = self.within_time(self.client.waiting_since(), self.client.limit());
         let (blame, trouble) = match self.client.receive(limit) {
@@ -168,7 +168,7 @@ impl Dialogue {
             self.survives |= self.client.kill().survives;
             return Err(Interrupted::OutOfTime);
         }
-        // A campaign is not told of calls that were answered before.
+        // A campaign cannot change earlier answers, so a stray reply is blamed on the call that was due.
         let blame = if blame == Blame::InFlight { blame } else { Blame::Due };
         let (payer, End { stderr, survives, .. }) = self.client.fail(blame, &trouble);
         self.survives |= survives;
@@ -177,8 +177,8 @@ impl Dialogue {
         Ok(payer.map(|_| Err(trouble)))
     }
 
-    /// Says what happened while several calls were in flight, none of which has failed alone: a crash or a breach of the
-    /// protocol is the fault of the call that was due, since it must not go unseen.
+    /// Reports a failure with several calls in flight that none of them repeated alone. A crash or a protocol
+    /// error is charged to the call that was due, because it must not go unseen.
     fn settle(&mut self, mut doubt: Doubt, answers: &mut [Result<Outcome, Trouble>]) {
         self.one_at_a_time = true;
         self.restarts += usize::from(self.restarts_count);
@@ -220,7 +220,7 @@ impl Dialogue {
     }
 }
 
-/// Trouble with the first line that the process said before its end.
+/// Adds the first line that the process wrote before its end.
 fn with_last_words(trouble: Trouble, said: Option<&str>) -> Trouble {
     match said.and_then(|said| said.trim().lines().next()) {
         Some(first) => Trouble { what: format!("{}: {first}", trouble.what), ..trouble },

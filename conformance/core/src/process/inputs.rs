@@ -1,6 +1,6 @@
-//! A call as a line: small tensors in it, large ones in files beside it, which must come back unchanged. A backend can
-//! put anything in the place of a file, or of the folder: nothing here follows a link, waits for a named pipe, or reads
-//! more than was written.
+//! Writes a call as one line, with small tensors in it and large ones in files, which the backend must not
+//! change. A backend can replace a file or the folder with anything, so nothing here follows a link, waits
+//! for a named pipe, or reads more than was written.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -16,14 +16,14 @@ use crate::protocol::{CallMessage, Command, OperandMessages, TensorMessage};
 
 use super::patience::is_virtual;
 
-/// What stands in a file before the tensor, so that an offset that is not heeded shows. A multiple of every
-/// element's size.
+/// What precedes the tensor in a file, so that a backend that ignores the offset is caught. The length is a
+/// multiple of every element size.
 const BEFORE: [u8; 64] = [0xA5; 64];
 
-/// A call that is ready to be sent.
+/// A call, ready to be sent.
 #[derive(Debug)]
 pub(super) struct Request {
-    /// The line, with its end, until it is sent.
+    /// The line with its newline, until it is sent.
     line: Vec<u8>,
     len: usize,
     /// The files that it names.
@@ -32,7 +32,7 @@ pub(super) struct Request {
     pub(super) is_virtual: bool,
 }
 
-/// A tensor in a file. The file goes with this.
+/// A tensor in a file. Dropping this removes the file.
 #[derive(Debug)]
 pub struct InputFile {
     operand: String,
@@ -40,18 +40,19 @@ pub struct InputFile {
     content: Content,
 }
 
-/// What is in a file, for whoever looks whether it is still there.
+/// What was written to a file, to tell later whether it has changed.
 #[derive(Debug)]
 enum Content {
     Bytes(Vec<u8>),
-    /// Zeros but for painted places, which are not read again: gigabytes of them would be.
+    /// Zeros except for painted elements. They may be gigabytes, so only the size and the time of the last
+    /// change are compared.
     Sparse {
         size: u64,
         modified: Option<SystemTime>,
     },
 }
 
-/// The most bytes of an operand that is written in full.
+/// The largest operand, in bytes, that is written in full.
 const MOST_IN_FULL: usize = 256 << 20;
 
 impl Request {
@@ -63,7 +64,7 @@ impl Request {
     /// The request for the call of a run.
     ///
     /// # Errors
-    /// Why it cannot be sent: its operands are too large, and there is no file for them.
+    /// Why it cannot be sent: an operand is too large, or its file cannot be written.
     pub(super) fn of_run(
         seq: u64,
         run: &Run,
@@ -83,7 +84,7 @@ impl Request {
         }
     }
 
-    /// The request for a call of which one operand may be in a file already.
+    /// The request for a call, one operand of which may be in a file already.
     fn with_file(
         seq: u64,
         call: &Call,
@@ -94,7 +95,7 @@ impl Request {
         let mut files = Vec::new();
         let mut operand = |name: &str, tensor: &Tensor| {
             let file = match written.take_if(|file| file.operand == name) {
-                // Without room for a file, the tensor is in the line.
+                // If the file cannot be written, the tensor goes into the line.
                 None if bytes(tensor) >= file_above => {
                     InputFile::new(seq, name, tensor, folder).ok().flatten()
                 }
@@ -119,24 +120,24 @@ impl Request {
         Self { len: line.len(), line, files, is_virtual: is_virtual(call) }
     }
 
-    /// The bytes of the line, taken or not, and of the files beside it.
+    /// The bytes of the line, sent or not, and of its files.
     pub(super) fn held(&self) -> usize {
         self.files.iter().map(InputFile::size).fold(self.len, usize::saturating_add)
     }
 
-    /// The line, which is sent once.
+    /// Takes the line, which is sent once.
     pub(super) fn take_line(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.line)
     }
 
-    /// What was done to a file, if anything.
+    /// How a file has changed, if one has.
     pub(super) fn changed(&self) -> Option<String> {
         self.files.iter().find_map(InputFile::changed)
     }
 }
 
 impl InputFile {
-    /// Writes a tensor; gives `None` if it consists of strings.
+    /// Writes a tensor. Returns `None` if it consists of strings.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -163,7 +164,7 @@ impl InputFile {
         }
     }
 
-    /// Writes a tensor that is zero but for painted places, which alone take room.
+    /// Writes a tensor that is zero except for painted elements, as a sparse file.
     fn sparse(seq: u64, operand: &str, tensor: &Sparse, folder: &mut InputFolder) -> io::Result<Self> {
         let size = (BEFORE.len() + tensor.bytes()) as u64;
         let path = folder.write(&file_name(seq, operand), |file| {
@@ -179,7 +180,7 @@ impl InputFile {
         Ok(Self { operand: operand.to_owned(), path, content: Content::Sparse { size, modified } })
     }
 
-    /// The bytes of the file.
+    /// The size of the file in bytes.
     fn size(&self) -> usize {
         match &self.content {
             Content::Bytes(bytes) => bytes.len(),
@@ -187,7 +188,7 @@ impl InputFile {
         }
     }
 
-    /// What was done to the file, if anything: first its kind and size are looked at, then its bytes.
+    /// How the file has changed, if it has. Compares its kind and size first, then its bytes.
     pub fn changed(&self) -> Option<String> {
         let how = match self.difference() {
             Ok(difference) => difference?,
@@ -202,7 +203,7 @@ impl InputFile {
             return Ok(Some(format!("is {} now", kind(here.file_type()))));
         }
         let mut file = open_without_waiting(&self.path)?;
-        // What is open is what counts: the path may lead elsewhere meanwhile.
+        // Check the open file, too: the path may have been replaced meanwhile.
         let opened = file.metadata()?;
         if !opened.is_file() {
             return Ok(Some(format!("is {} now", kind(opened.file_type()))));
@@ -235,29 +236,31 @@ impl Drop for InputFile {
     }
 }
 
-/// The name of the file of an operand. That is the document's: what is no plain word is not part of a path.
+/// The file name for an operand. Operand names come from the documents, so only ASCII letters and digits may
+/// enter a path.
 fn file_name(seq: u64, operand: &str) -> String {
     let plain: String = operand.chars().filter(char::is_ascii_alphanumeric).take(32).collect();
     format!("{seq}-{plain}.bin")
 }
 
-/// The bytes of a tensor, element by element.
+/// The bytes of a tensor's elements.
 fn bytes(tensor: &Tensor) -> usize {
     tensor.shape().element_count().saturating_mul(tensor.dtype().size())
 }
 
-/// Where one worker's files lie: in one folder, unless a backend takes it away or puts something in it.
+/// The folder for one worker's files. Another one takes its place if a backend removes it or puts something
+/// in it.
 #[derive(Debug)]
 pub struct InputFolder {
-    /// The last one is in use. Those before may hold files of calls in flight.
+    /// The last one is in use. Earlier ones may hold files of calls in flight.
     folders: Vec<TempDir>,
 }
 
-/// The folders that there are, for an end that does not wait for their owners.
+/// All folders, for an exit that does not wait for their owners.
 static FOLDERS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 impl InputFolder {
-    /// A folder of its own, which goes with this.
+    /// Makes a new folder. Dropping this removes it.
     ///
     /// # Errors
     /// If it cannot be made.
@@ -276,7 +279,7 @@ impl InputFolder {
         Ok(())
     }
 
-    /// Writes a new file, in another folder if this one is not as it was.
+    /// Writes a new file, in another folder if a backend has changed this one.
     fn write(&mut self, name: &str, fill: impl Fn(&mut File) -> io::Result<()>) -> io::Result<PathBuf> {
         use io::ErrorKind::{AlreadyExists, NotADirectory, NotFound, PermissionDenied};
         match self.write_new(name, &fill) {
@@ -314,14 +317,14 @@ impl Drop for InputFolder {
     }
 }
 
-/// Removes every folder that there is; nothing may use them any more.
+/// Removes all folders. Nothing may use them any more.
 pub(super) fn remove_folders() {
     if let Ok(mut folders) = FOLDERS.lock() {
         folders.drain(..).for_each(|folder| remove(&folder));
     }
 }
 
-/// Removes a folder with all that is in it, even if a backend has closed it.
+/// Removes a folder with its content, even if a backend has withdrawn its permissions.
 fn remove(folder: &Path) {
     #[cfg(unix)]
     if fs::symlink_metadata(folder).is_ok_and(|here| here.is_dir()) {
@@ -334,7 +337,7 @@ fn remove(folder: &Path) {
     }
 }
 
-/// Opens a file for reading. A link is an error, and what cannot be read at once is not waited for.
+/// Opens a file for reading, without following a link and without blocking on a named pipe.
 fn open_without_waiting(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true);
@@ -347,7 +350,7 @@ fn open_without_waiting(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// What lies there instead of a file, in words.
+/// What is there instead of a file, in words.
 fn kind(kind: fs::FileType) -> &'static str {
     if kind.is_dir() {
         return "a folder";

@@ -1,4 +1,4 @@
-//! The limit on the memory of a process, which it sets itself before it becomes the backend.
+//! Limits the memory of a process. The child sets the limit on itself, before it executes the backend.
 
 #![allow(
     unsafe_code,

@@ -1,20 +1,20 @@
-//! Why a program cannot be started. The system's error names neither the interpreter that a script lacks nor what is
-//! wrong with a file that is there.
+//! Explains why a program cannot be started. The system's error names neither a missing interpreter nor what
+//! is wrong with a file that exists.
 
 use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
 use crate::files::open_regular;
 
-/// The most bytes of a file that are looked at.
+/// How many bytes of a file to look at.
 const BEGINNING: u64 = 256;
 
-/// The sentence for an error of starting a program.
+/// The message for a program that cannot be started.
 pub(super) fn explain(program: &Path, error: &io::Error) -> String {
     let what = format!("{} cannot be started: {error}", program.display());
     let Some(file) = found(program) else {
         return match program.components().count() {
-            // A name alone is looked for on the path only.
+            // A bare name is searched on `PATH` only.
             1 if program.is_file() => {
                 format!("{what}\nhelp: the one in this folder is ./{}", program.display())
             }
@@ -27,8 +27,8 @@ pub(super) fn explain(program: &Path, error: &io::Error) -> String {
     }
 }
 
-/// Refuses a text that names no interpreter, as the system does: with a limit set before it starts, the C library would
-/// hand the text to a shell.
+/// Refuses a text that names no interpreter, as the system does. Where the child sets a limit before it
+/// executes the program, the C library would hand the text to a shell.
 #[cfg(unix)]
 pub(super) fn check(program: &Path) -> io::Result<()> {
     let Some(file) = found(program).filter(|file| file.is_file() && is_executable(file)) else {
@@ -42,13 +42,13 @@ pub(super) fn check(program: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Nothing is known of programs elsewhere.
+/// Accepts every program: other systems have no such check.
 #[cfg(not(unix))]
 pub(super) fn check(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The file that a program is: on the path, if it is a name alone.
+/// The file of a program, searched on `PATH` if it is a bare name.
 fn found(program: &Path) -> Option<PathBuf> {
     if program.components().count() > 1 || program.is_absolute() {
         return program.exists().then(|| program.to_owned());
@@ -57,13 +57,13 @@ fn found(program: &Path) -> Option<PathBuf> {
     std::env::split_paths(&path).map(|folder| folder.join(program)).find(|file| file.is_file())
 }
 
-/// What is wrong with a file that is there.
+/// What is wrong with a file that exists.
 fn help(file: &Path, error: &io::Error) -> Option<String> {
     let name = file.display();
     if file.is_dir() {
         return Some(format!("{name} is a folder"));
     }
-    // Another kind of file, such as a named pipe, might never end.
+    // Reading another kind of file, such as a named pipe, might never end.
     if !file.is_file() {
         return Some(format!("{name} is no regular file"));
     }
@@ -122,7 +122,7 @@ fn beginning(file: &Path) -> Vec<u8> {
     bytes
 }
 
-/// What a script names behind `#!`.
+/// The interpreter that a script names after `#!`.
 fn interpreter(beginning: &[u8]) -> Option<String> {
     let line = beginning.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
     let line = String::from_utf8_lossy(line);
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
     use crate::process::{ProcessBackend, Trivial};
 
-    /// What is said of a program with these bytes.
+    /// The message for a program with these bytes.
     fn said(bytes: &[u8], mode: u32) -> String {
         let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join("program");

@@ -1,9 +1,10 @@
-//! What a backend leaves behind. A process that starts a session of its own is out of reach of its group's signals; on
-//! Linux it is found all the same: this process takes in orphans, and knows its own by what they inherit.
+//! Finds and kills the processes that a backend leaves behind. A process that starts its own session escapes
+//! the signals to its group. On Linux it is found all the same: this process adopts orphans, and recognises
+//! those of a backend by a variable that they inherit.
 //!
-//! An orphan becomes a direct child of this process. Only such are killed, so that no process id can have passed on to
-//! somebody else meanwhile: it stays taken until it is waited for here. Those that have ended are waited for from time
-//! to time, so that they do not fill the table of processes. Elsewhere the group is all that is killed.
+//! An orphan becomes a direct child of this process. Only direct children are killed: the system cannot reuse
+//! their ids before this process reaps them. Orphans that have ended are reaped from time to time, so that
+//! they do not fill the process table. On other systems only the group is killed.
 
 #[cfg(target_os = "linux")]
 pub(super) use linux::{Family, adopt, end_all, forget, kill_all, reap, spawn};
@@ -26,40 +27,40 @@ mod linux {
         waitid, waitpid,
     };
 
-    /// What every descendant of a backend inherits in its environment.
+    /// The environment variable that every descendant of a backend inherits.
     const VARIABLE: &str = "GATHERSPEC_FAMILY";
 
-    /// How long orphans are looked for that start others faster than they are found.
+    /// How long to chase orphans that start others faster than they are found.
     const LIMIT: Duration = Duration::from_secs(5);
 
-    /// How often orphans that have ended are looked for, in milliseconds.
+    /// The time between two searches for orphans that have ended, in milliseconds.
     const REAP: u64 = 50;
 
-    /// The first processes of backends, which are waited for by whoever started them.
+    /// The first processes of backends. Their owners reap them.
     static BACKENDS: Mutex<Option<HashSet<i32>>> = Mutex::new(None);
 
     /// Starts the first process of a backend.
     pub(in crate::process) fn spawn(command: &mut Command) -> io::Result<Child> {
-        // Held meanwhile, so that a process that ends at once is not taken for an orphan.
+        // Holds the lock meanwhile, so that `reap` does not take a process that ends at once for an orphan.
         let mut backends = BACKENDS.lock().unwrap_or_else(PoisonError::into_inner);
         let child = command.spawn()?;
         backends.get_or_insert_default().insert(Pid::from_child(&child).as_raw_pid());
         Ok(child)
     }
 
-    /// Says that the first process of a backend has been waited for.
+    /// Records that the first process of a backend has been reaped.
     pub(in crate::process) fn forget(id: u32) {
         let mut backends = BACKENDS.lock().unwrap_or_else(PoisonError::into_inner);
         backends.iter_mut().for_each(|backends| backends.retain(|backend| backend.cast_unsigned() != id));
     }
 
-    /// Waits for the orphans that have ended, if that was not done just before. A child in the group of this process is
-    /// not a backend's but somebody else's here, who waits for it.
+    /// Reaps the orphans that have ended, unless it did so a moment ago. A child in the group of this process
+    /// was started by other code here, which reaps it.
     pub(in crate::process) fn reap() {
         static START: OnceLock<Instant> = OnceLock::new();
         static NEXT: AtomicU64 = AtomicU64::new(0);
         if BEFORE.get().is_none() {
-            // Nobody has called `adopt`: all children are somebody else's.
+            // Without `adopt`, all children belong to other code.
             return;
         }
         let millis = || START.get_or_init(Instant::now).elapsed().as_millis();
@@ -72,6 +73,7 @@ mod linux {
         if !matches!(waitid(WaitId::All, look), Ok(Some(_))) {
             return;
         }
+        // Never waits for a spawn in progress: a later call reaps.
         let Ok(backends) = BACKENDS.try_lock() else { return };
         let (group, all) = (getpgrp().as_raw_pid(), processes());
         let known = |id| backends.iter().flatten().any(|backend| *backend == id);
@@ -81,14 +83,14 @@ mod linux {
         }
     }
 
-    /// Has orphans of this process's descendants become its children, from now on.
+    /// Makes this process the parent of orphaned descendants from now on.
     pub(in crate::process) fn adopt() {
         BEFORE.get_or_init(|| children(&processes()).map(|it| (it.id, it.start)).collect());
-        // Without it, which no Linux of this age lacks, a process in a session of its own goes on.
+        // Every current Linux supports this. If it failed, a process in its own session would survive.
         let _ = set_child_subreaper(Some(getpid()));
     }
 
-    /// Children from before the first backend, as `exec` leaves them: none of a backend's.
+    /// Children from before the first backend, which survive `exec`. None belongs to a backend.
     static BEFORE: OnceLock<HashSet<(i32, u64)>> = OnceLock::new();
 
     /// The children of this process.
@@ -101,7 +103,7 @@ mod linux {
     #[derive(Debug)]
     pub(in crate::process) struct Family {
         token: String,
-        /// Some that were seen below it, which may have dropped what they inherited.
+        /// Descendants seen while it was alive. They may have dropped the variable since.
         seen: HashSet<(i32, u64)>,
     }
 
@@ -112,12 +114,12 @@ mod linux {
             Self { token: format!("{}-{number}", getpid().as_raw_pid()), seen: HashSet::new() }
         }
 
-        /// What its first process is to have in its environment.
+        /// The variable for the environment of its first process.
         pub(in crate::process) fn mark(&self) -> (OsString, OsString) {
             (VARIABLE.into(), (&self.token).into())
         }
 
-        /// Looks for descendants of the first process, before it ends.
+        /// Records the descendants of the first process, before it ends.
         pub(in crate::process) fn look(&mut self, first: u32) {
             let all = processes();
             if let Ok(first) = i32::try_from(first) {
@@ -127,7 +129,7 @@ mod linux {
 
         fn remember_below(&mut self, top: i32, all: &[Process]) {
             let mut parents = HashSet::from([top]);
-            // Children may be listed before their parents, so again until nothing is new.
+            // Children may be listed before their parents, so repeat until nothing is new.
             while let Some(child) =
                 all.iter().find(|it| parents.contains(&it.parent) && !parents.contains(&it.id))
             {
@@ -136,7 +138,7 @@ mod linux {
             }
         }
 
-        /// Ends those that are left, after the first process has been waited for.
+        /// Kills and reaps those that are left, after the first process has been reaped.
         pub(in crate::process) fn end(mut self) {
             end_children(|child, all| {
                 let own = self.seen.contains(&(child.id, child.start)) || carries(child.id, &self.token);
@@ -148,14 +150,14 @@ mod linux {
         }
     }
 
-    /// Ends all children of this process that are there since a backend was, also adopted ones.
+    /// Kills and reaps all children that this process gained since [`adopt`], including adopted ones.
     pub(in crate::process) fn end_all() {
         if let Some(before) = BEFORE.get() {
             end_children(|child, _| !before.contains(&(child.id, child.start)));
         }
     }
 
-    /// Kills what [`end_all`] ends, and leaves the waiting to whoever has started it.
+    /// Kills the children that [`end_all`] ends. Their owners reap them.
     pub(in crate::process) fn kill_all() {
         let all = processes();
         let known = |it: &&Process| BEFORE.get().is_some_and(|before| before.contains(&(it.id, it.start)));
@@ -164,8 +166,8 @@ mod linux {
         }
     }
 
-    /// Kills children of this process as long as there are any that are chosen; their children become its own in turn.
-    /// One that may not be killed is left.
+    /// Kills and reaps chosen children until none is left. Their children become those of this process in
+    /// turn. A child that this process may not signal is left alone.
     fn end_children(mut chosen: impl FnMut(&Process, &[Process]) -> bool) {
         let deadline = Instant::now() + LIMIT;
         let mut out_of_reach: HashSet<Pid> = HashSet::new();
@@ -186,15 +188,15 @@ mod linux {
         }
     }
 
-    /// A process as `/proc` has it.
+    /// A process as `/proc` lists it.
     #[derive(Debug)]
     struct Process {
         id: i32,
         parent: i32,
         group: i32,
-        /// Whether it only waits to be waited for.
+        /// Whether it is a zombie.
         has_ended: bool,
-        /// When it was started; tells it from another of the same id.
+        /// When it was started, which distinguishes it from another with the same id.
         start: u64,
     }
 
@@ -205,7 +207,7 @@ mod linux {
 
     fn process(id: i32) -> Option<Process> {
         let stat = std::fs::read(format!("/proc/{id}/stat")).ok()?;
-        // The name of the program, in parentheses, may hold anything.
+        // The name of the program, in parentheses, may contain spaces and parentheses itself.
         let after = stat.iter().rposition(|byte| *byte == b')')? + 1;
         let text = String::from_utf8_lossy(&stat[after..]).into_owned();
         let fields: Vec<&str> = text.split_whitespace().collect();

@@ -1,5 +1,5 @@
-//! How long a call may take. A call of virtual size has a limit of its own: a right answer to it costs nothing, and a
-//! loop over what it spans does not end before any limit.
+//! How long a call may take. A call of virtual size has its own limit, which is lower: a right answer to it
+//! costs nothing, and a loop over its span outlasts any limit.
 
 use std::time::Duration;
 
@@ -7,22 +7,22 @@ use gather_spec::{Call, Tensor};
 
 use super::program::Limits;
 
-/// Calls that span more than this, without elements to show for it, are of virtual size.
+/// A call with an empty operand is of virtual size if its operands span more positions than this.
 const VIRTUAL: u128 = 1 << 32;
 
-/// How many times as long as the slowest call a call of virtual size may take: a backend that compiles each call, or
-/// runs on a loaded machine, is slow without being in a loop.
+/// A call of virtual size may take at least this many times as long as the slowest call: a backend that
+/// compiles each call, or runs on a loaded machine, is slow without being in a loop.
 const TIMES_THE_SLOWEST: u32 = 4;
 
-/// How many of them may time out before the others get less time. A backend that loops over one loops over most, and the
-/// suite has dozens.
+/// How many of them may time out before the others get less time: a backend that loops over one loops over
+/// most, and the suite has dozens.
 const LOOPS_FORGIVEN: usize = 2;
 
-/// What the others get: a part of the limit, and fewer times as long as the slowest call.
+/// For the others, the divisor of the limit, and the multiple of the slowest call.
 const LESS: u32 = 6;
 const LESS_TIMES_THE_SLOWEST: u32 = 2;
 
-/// The limits on calls, with what the backend has needed so far.
+/// The limits on calls, adapted to what the backend has needed so far.
 #[derive(Debug)]
 pub(super) struct Patience {
     call: Duration,
@@ -50,19 +50,19 @@ impl Patience {
         least.max(self.slowest.saturating_mul(times)).min(self.call)
     }
 
-    /// Notes that a call was not answered within its limit.
+    /// Records that a call was not answered within its limit.
     pub(super) fn timed_out(&mut self, is_virtual: bool) {
         self.loops += usize::from(is_virtual);
     }
 
-    /// Notes how long a call that was answered took, in whole milliseconds: limits are shown.
+    /// Records how long an answered call took, in whole milliseconds because messages show limits.
     pub(super) fn answered(&mut self, took: Duration) {
         let took = Duration::from_millis(u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
         self.slowest = self.slowest.max(took);
     }
 }
 
-/// Whether some operand has no element, and all together span more than 2^32 positions where a dim of 0 is left out.
+/// Whether some operand is empty, and all together span more than 2^32 positions, without dims of 0.
 pub(super) fn is_virtual(call: &Call) -> bool {
     let span = |tensor: &Tensor| -> u128 {
         tensor.shape().iter().filter(|dim| **dim > 0).map(|dim| *dim as u128).product()
@@ -96,19 +96,19 @@ mod tests {
             (&[1 << 40, 0][..], &[1][..], true),
             (&[1], &[1 << 40, 0], true),
             (&[1 << 60, 0], &[1 << 60, 0], true),
-            // What only params and indices together span.
+            // Only params and indices together exceed the span.
             (&[1 << 20, 0], &[1 << 13, 0], true),
             (&[1 << 20, 0], &[1 << 12, 0], false),
             (&[0, 1 << 32], &[1], false),
             (&[0, (1 << 32) + 1], &[1], true),
             (&[3], &[2], false),
             (&[0], &[0], false),
-            // 153 million rows without elements are no reason to hurry.
+            // 153 million empty rows are below the span.
             (&[1], &[153_092_023, 0], false),
         ] {
             assert_eq!(is_virtual(&call(params, indices)), expected, "{params:?} {indices:?}");
         }
-        // Elements are work.
+        // A call without empty operands is real work.
         assert!(!is_virtual(&call(&[1 << 17], &[1 << 17])));
     }
 

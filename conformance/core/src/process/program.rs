@@ -1,4 +1,4 @@
-//! What to start, and what it may take.
+//! The program to start, and its limits.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -6,16 +6,16 @@ use std::time::Duration;
 
 use crate::judge::Verdict;
 
-/// A program that speaks the protocol, and how it is run.
+/// A program that speaks the protocol, and how to run it.
 #[derive(Clone, Debug)]
 pub struct ProcessBackend {
-    /// The program; found on the path if it has no folder.
+    /// The program, searched on `PATH` if it has no folder.
     pub program: PathBuf,
     /// Its arguments.
     pub arguments: Vec<OsString>,
-    /// What is set in its environment.
+    /// The variables to set in its environment.
     pub environment: Vec<(OsString, OsString)>,
-    /// What it may take.
+    /// Its limits.
     pub limits: Limits,
     /// How many processes run at a time.
     pub jobs: usize,
@@ -23,27 +23,27 @@ pub struct ProcessBackend {
     pub repeat: usize,
 }
 
-/// What a process may take before it is given up.
+/// The limits on a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// The time from its start until it has described itself.
     pub start: Duration,
-    /// The time for one call: from when it is the next to be answered until it is.
+    /// The time for one call, from when its reply is next until the reply arrives.
     pub call: Duration,
-    /// The same for a call of virtual size, which has an empty tensor and spans more than 2^32 positions: four times what
-    /// the slowest call before took if that is more, and at most `call`. Once three of them have timed out, the others
-    /// get a quarter of this, or twice what the slowest call took.
+    /// The same for a call of virtual size, which has an empty tensor and spans more than 2^32 positions. It
+    /// grows to four times the slowest call so far if that is more, and never exceeds `call`. Once two of
+    /// them have timed out, the others get a sixth of this, or twice the slowest call if that is more.
     pub virtual_call: Duration,
     /// The time from `stop` until it has ended.
     pub stop: Duration,
-    /// The longest line that is read from it, in bytes.
+    /// The longest line to accept from it, in bytes.
     pub reply: usize,
-    /// The address space of it and of each of its children, in bytes; kept on Linux only.
+    /// The address space of it and of each of its descendants, in bytes; enforced on Linux only.
     pub memory: Option<u64>,
-    /// How often it is started anew, all workers together. The one restart after which the calls that were in flight
-    /// are asked again alone does not count.
+    /// How many restarts are allowed, over all workers. A restart after which the calls that were in flight
+    /// are sent again, one at a time, does not count.
     pub restarts: usize,
-    /// How many calls are under way at a time, per process.
+    /// How many calls may be in flight at a time, per process.
     pub window: usize,
     /// Tensors of at least this many bytes are sent as a file.
     pub file_above: usize,
@@ -54,7 +54,7 @@ impl Default for Limits {
         Self {
             start: Duration::from_secs(120),
             call: Duration::from_secs(20),
-            // An allocator that cannot serve an output waits up to 10 s for memory to be freed before it gives up.
+            // TensorFlow's allocator waits up to 10 s for memory to be freed before it refuses an output.
             virtual_call: Duration::from_secs(12),
             stop: Duration::from_secs(5),
             reply: 256 << 20,
@@ -66,7 +66,7 @@ impl Default for Limits {
     }
 }
 
-/// Why a backend is not run at all.
+/// Why a backend is not run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{why}{}", stderr.as_ref().map(|text| format!("\nit wrote to stderr:\n{text}")).unwrap_or_default())]
 pub struct Broken {
@@ -79,7 +79,7 @@ pub struct Broken {
 }
 
 impl ProcessBackend {
-    /// A program under the usual limits, as one process.
+    /// A program under the default limits, as one process.
     #[must_use]
     pub fn new(program: impl Into<PathBuf>) -> Self {
         Self {

@@ -1,5 +1,6 @@
-//! Reads what a backend writes, strictly: objects only, no unknown keys, exact integers, and texts that say what is
-//! wrong where. Texts of a backend's are cut here, so that nothing that keeps or shows them needs a limit of its own.
+//! Reads what a backend writes, strictly: objects only, no unknown keys, exact integers. Messages say what is
+//! wrong and where. Texts from a backend are cut here, so that no code that stores or shows them needs its
+//! own limit.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,10 +20,10 @@ use crate::words::{name, shown};
 
 use crate::trouble::Trouble;
 
-/// What a line is called that answers a call.
+/// What messages call a line that answers a call.
 const REPLY: &str = "the reply";
 
-/// What the first line is called.
+/// What messages call the first line.
 const START: &str = "the answer to `start`";
 
 /// The most unknown members to name.
@@ -34,19 +35,21 @@ const EXCERPT: usize = 120;
 /// The longest answer to `start`, in bytes.
 const LONGEST_START: usize = 1 << 20;
 
-/// More than a position has, whose entries are those of an index's.
+/// Where to cut a position: one entry beyond the highest rank, so that a position that is too long stays
+/// wrong.
 const POSITION: usize = MAX_RANK + 1;
 
-/// A line that was to answer a call.
+/// A line that should answer a call.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Answer {
-    /// The call that it names, if that can be made out.
+    /// The call that it names, if it can be read.
     pub(super) seq: Option<u64>,
     /// What it says, or what is wrong with it.
     pub(super) outcome: Result<Outcome, Trouble>,
 }
 
-/// What the answer to `start` says, and the members of it that this version does not know. A later version may have them.
+/// Reads the answer to `start`. Also returns the names of members that this version does not know; a later
+/// version may have them.
 ///
 /// # Errors
 /// What is wrong with it.
@@ -103,7 +106,7 @@ fn without_unknown(line: &[u8]) -> Option<(Vec<u8>, Vec<String>)> {
     (!ignored.is_empty()).then(|| (known, ignored.iter().map(|member| name(member)).collect()))
 }
 
-/// What the answer to a call says.
+/// Reads the answer to a call.
 pub(super) fn answer(line: &[u8]) -> Answer {
     if let Err(wrong) = check_text(line) {
         return Answer { seq: None, outcome: Err(Trouble::protocol(wrong)) };
@@ -113,8 +116,8 @@ pub(super) fn answer(line: &[u8]) -> Answer {
     Answer { seq, outcome: outcome.map_err(fit) }
 }
 
-/// What a line says that keeps the schema. A reply of another kind is given up at the first key that this kind lacks, so
-/// that a right line is read once.
+/// Reads a line that follows the schema. Each attempt ends at the first key that its kind of reply lacks, so
+/// a right line is read only once.
 fn right(line: &[u8]) -> serde_json::Result<Answer> {
     let invalid = |reply: InvalidReply| Answer { seq: reply.seq, outcome: Err(invalid(reply)) };
     from_object(line)
@@ -144,7 +147,7 @@ fn unsupported(UnsupportedReply { seq, unsupported }: UnsupportedReply) -> Answe
     Answer { seq: Some(seq), outcome: Ok(Outcome::Unsupported(shown(&unsupported))) }
 }
 
-/// What is wrong with a line that is no reply, and the call that it names.
+/// What is wrong with a line that is not a reply, and the call that it names.
 fn broken(line: &[u8]) -> Answer {
     #[derive(Deserialize)]
     struct Seq {
@@ -176,8 +179,8 @@ fn what_is_wrong(line: &[u8]) -> String {
     })
 }
 
-/// What it means that a backend answers `invalid`: this program sends nothing that is, so that the backend is at fault,
-/// or the library that it asks.
+/// What the answer `invalid` means. This program sends valid messages only, so the backend is at fault, or
+/// the library behind it.
 fn invalid(InvalidReply { invalid: why, fault, .. }: InvalidReply) -> Trouble {
     match fault {
         Some(Fault::InputChanged) => Trouble { verdict: Verdict::InputChanged, what: why },
@@ -197,13 +200,13 @@ fn check_text(line: &[u8]) -> Result<(), String> {
 
 fn read<'a, T: Deserialize<'a>>(line: &'a [u8], what: &str) -> Result<T, String> {
     from_object(line).map_err(|error| {
-        // Every message is one line, so that only the column says something.
+        // Every message is one line, so only the column is of use.
         let (column, wrong) = (error.column(), in_json_words(&error));
         format!("{what} breaks the schema at column {column}: {wrong}: {}", excerpt(line))
     })
 }
 
-/// The beginning of a line, fit to be shown.
+/// The beginning of a line, escaped for messages.
 fn excerpt(line: &[u8]) -> String {
     let text = String::from_utf8_lossy(&line[..line.len().min(4 * EXCERPT)]);
     let shown: String = text.chars().take(EXCERPT).flat_map(char::escape_debug).collect();
@@ -221,7 +224,7 @@ mod tests {
         answer(line.as_bytes()).outcome.unwrap_err().what
     }
 
-    /// A library that writes to its input is at fault in another way than one that breaks its contract.
+    /// A library that writes to its input has another fault than one that breaks its contract.
     #[test]
     fn the_fault_of_a_refusal_is_its_verdict() {
         for (fault, verdict) in [
@@ -310,7 +313,7 @@ mod tests {
         assert_eq!(said(&format!(r#""unsupported":"{text}""#)), Ok(Outcome::Unsupported(cut.clone())));
         let invalid = said(&format!(r#""invalid":"{text}""#)).unwrap_err().what;
         assert!(invalid.contains(" characters left out … éé") && invalid.chars().count() < 4100);
-        // What is wrong quotes what was found.
+        // The message quotes what was found.
         for broken in [
             format!(r#""error":{{"message":"no","code":"{text}"}}"#),
             format!(r#""error":{{"message":"no","{text}":1}}"#),
@@ -346,7 +349,7 @@ mod tests {
         assert_eq!(ignored, ["backend.url", "limits.max_speed", "modes", "variants"]);
         let limits = Limits { max_rank: Some(4), ..Limits::default() };
         assert_eq!(description.operators["o"].limits, limits);
-        // What is known is read as strictly as before.
+        // Known members are read as strictly as before.
         let wrong =
             started(line.replace('\n', " ").replace(r#""max_rank":4"#, r#""max_rank":-4"#).as_bytes())
                 .unwrap_err();

@@ -1,4 +1,4 @@
-//! Runs cases on a program: as many workers as it has processes share them out.
+//! Runs cases on a program. Each of its processes has a worker, and the workers share the cases.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,17 +20,17 @@ use super::batch::{Event, Watch};
 use super::program::{Broken, ProcessBackend};
 use super::worker::{Shared, Worker};
 
-/// What running cases on a process gave.
+/// The results of running cases on a program.
 #[derive(Clone, Debug)]
 pub struct Findings {
-    /// What the backend says of itself.
+    /// The backend's self-description.
     pub description: Description,
-    /// The results of the cases whose operators the backend declares, in the order of the cases. Where the user has ended
-    /// the run, cases may lack theirs.
+    /// The results of the cases whose operators the backend declares, in the order of the cases. If the user
+    /// interrupted the run, some are missing.
     pub results: Vec<Entry>,
-    /// What else was noticed, such as a process that ignored `stop`.
+    /// Observations that are no failure, such as a process that ignored `stop`.
     pub remarks: Vec<String>,
-    /// What is wrong and belongs to no case, such as an exit status other than 0 after `stop`.
+    /// Failures that belong to no case, such as an exit status other than 0 after `stop`.
     pub problems: Vec<String>,
 }
 
@@ -44,11 +44,11 @@ impl Findings {
 }
 
 impl ProcessBackend {
-    /// Runs cases. First a few calls of `trivial` cases are asked: if none of them is answered, no other call is sent. `watch`
-    /// is told what is being waited for, and of each case that has its result.
+    /// Runs cases, after a few calls of `trivial` cases. If the backend answers none of those, it gets no
+    /// other call. `watch` receives the progress.
     ///
-    /// What a backend has started ends with it as far as it is in its process group; with [`super::adopt_children`] also
-    /// what has left that.
+    /// Processes that a backend has started end with it if they are in its process group; with
+    /// [`super::adopt_children`], those that have left the group end, too.
     ///
     /// # Errors
     /// [`Broken`] if the process cannot be started.
@@ -61,7 +61,7 @@ impl ProcessBackend {
         self.run_made(Trivial::Cases(trivial), chosen.cases, &|maker, case| chosen.runs(maker, case), watch)
     }
 
-    /// The same, with the runs that `make` makes of a case.
+    /// Like [`ProcessBackend::run`], with the runs that `make` makes of a case.
     fn run_made(
         &self,
         trivial: Trivial<'_>,
@@ -89,7 +89,8 @@ impl ProcessBackend {
         std::thread::scope(|scope| {
             let more = (1..jobs).map(|_| {
                 let (shared, description, next) = (&shared, &description, &next);
-                // A worker that does not come up leaves its cases to the others.
+                // If a worker does not start, or its backend describes itself differently, the others run its
+                // cases.
                 let work = move || match Worker::start(shared, watch) {
                     Ok(mut worker) if worker.description() == description => worker.run(next, true, watch),
                     _ => Vec::new(),
@@ -105,6 +106,8 @@ impl ProcessBackend {
                 results[at] = Some(result);
             }
         });
+        // `probed` is empty unless the backend answered no trivial call. Its results say more than `not-run`
+        // does.
         let with_probe = |mut result: Entry| {
             let mut changed = false;
             for run in result.all.iter_mut().filter(|run| run.verdict == Verdict::NotRun) {
@@ -118,10 +121,11 @@ impl ProcessBackend {
             }
             result
         };
-        // Where the user ended the run, cases may lack their results.
+        // If the user interrupted the run, some cases have no result.
         let results = results.into_iter().flatten().map(with_probe).collect();
         let [mut remarks, problems] = [shared.remarks, shared.problems].map(|said| {
             let mut said = said.into_inner().expect("no worker panics");
+            // Workers make the same remarks independently and in any order.
             said.sort();
             said.dedup();
             said
@@ -132,7 +136,7 @@ impl ProcessBackend {
         Ok(Findings { description, results, remarks, problems })
     }
 
-    /// Asks runs, each of a case of its own, after a few `trivial` calls.
+    /// Runs these runs, each of its own case, after a few `trivial` calls.
     ///
     /// # Errors
     /// As [`ProcessBackend::run`].
@@ -144,8 +148,8 @@ impl ProcessBackend {
         self.run_made(trivial, &cases, &make, watch)
     }
 
-    /// Runs a few trivial calls. If none of them is answered, the worker gives up: a backend that hangs would take hours.
-    /// Returns their results by id where the worker sends no more calls.
+    /// Runs a few trivial calls. If the backend answers none of them, the worker gives up: one that hangs
+    /// would take hours. Returns their results by id if the worker has given up.
     fn probe(
         &self,
         worker: &mut Worker<'_>,
@@ -160,7 +164,7 @@ impl ProcessBackend {
             Some((at, vec![few.get(at)?.clone()]))
         };
         let results = worker.run(&next, false, &|event| {
-            // Trivial calls are none of the run.
+            // Trivial calls are not part of the run.
             if !matches!(event, Event::Settled(..)) {
                 watch(event);
             }
@@ -188,7 +192,7 @@ impl ProcessBackend {
     }
 }
 
-/// Where to look for calls that whoever declares their dtypes must answer.
+/// Where to look for calls that every backend that declares their dtypes must answer.
 #[derive(Clone, Copy, Debug)]
 pub enum Trivial<'a> {
     /// Among the runs of cases.
@@ -197,7 +201,7 @@ pub enum Trivial<'a> {
     Runs(&'a [Run]),
 }
 
-/// The most cases of an operator among which trivial calls are looked for.
+/// How many cases of an operator to search for trivial calls.
 const LOOKED_AT: usize = 60;
 
 impl Trivial<'_> {
@@ -217,7 +221,7 @@ impl Trivial<'_> {
         easy.sort_by_key(|run| run.call.attributes.len());
         let mut chosen: Vec<Run> = Vec::new();
         while chosen.len() < HANDFUL && !easy.is_empty() {
-            // The operator that has had the fewest calls is next; the order of the cases decides the rest.
+            // Takes the operator with the fewest calls so far. The order of the cases breaks ties.
             let had = |run: &Run| chosen.iter().filter(|one| one.call.operator == run.call.operator).count();
             let next = (0..easy.len()).min_by_key(|at| had(&easy[*at])).expect("some call is left");
             chosen.push(easy.remove(next));
@@ -226,7 +230,7 @@ impl Trivial<'_> {
     }
 }
 
-/// The first cases of each operator that a backend declares, but those of many sizes.
+/// The first cases of each operator that a backend declares, without large ones and those of many sizes.
 fn looked_at<'a>(description: &Description, cases: &'a [Arc<Case>]) -> impl Iterator<Item = &'a Arc<Case>> {
     let mut looked_at: HashMap<&str, usize> = HashMap::new();
     cases.iter().filter(move |case| {

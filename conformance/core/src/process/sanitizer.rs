@@ -1,9 +1,9 @@
-//! Finds the report of a sanitizer, or of valgrind, in standard error. Such a tool may let the process go on, so that its
-//! replies look right.
+//! Finds the report of a sanitizer, or of valgrind, in standard error. Such a tool may let the process
+//! continue with replies that look right.
 
 use crate::words;
 
-/// How much of a line is looked at, in bytes.
+/// How much of a line to look at, in bytes.
 const LINE: usize = 1024;
 
 /// The sanitizers of compilers.
@@ -20,7 +20,7 @@ pub(super) struct Scanner {
 }
 
 impl Scanner {
-    /// Reads on.
+    /// Reads the next bytes of the stream.
     pub(super) fn read(&mut self, bytes: &[u8]) {
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
             let room = LINE.saturating_sub(self.line.len()).min(part.len());
@@ -35,7 +35,7 @@ impl Scanner {
         }
     }
 
-    /// The first line of a report, once.
+    /// Takes the first line of a report.
     pub(super) const fn take_report(&mut self) -> Option<String> {
         self.report.take()
     }
@@ -73,7 +73,8 @@ fn after_process(line: &str) -> Option<&str> {
     (!id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit())).then_some(said)
 }
 
-/// `kernel.c:12:9: runtime error: …`. A panic of Go is a runtime error too, and names no column before it.
+/// Whether a line is of the form `kernel.c:12:9: runtime error: …`. A panic of Go is a runtime error too, but
+/// without a line and a column.
 fn is_undefined_behaviour(line: &str) -> bool {
     let Some((place, _)) = line.split_once(": runtime error: ") else { return false };
     let mut parts = place.rsplit(':');

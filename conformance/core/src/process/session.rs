@@ -1,4 +1,5 @@
-//! One process from its start to its end: the handshake, and lines that come in time or trouble that does not.
+//! One process from start to end: the handshake, then lines that arrive in time, or the reason why one did
+//! not.
 
 use std::io;
 use std::process::ExitStatus;
@@ -15,13 +16,13 @@ use super::program::{Broken, Limits, ProcessBackend};
 use super::{not_started, orphans, replies};
 use crate::trouble::Trouble;
 
-/// How often the state of a silent process is looked at.
+/// How often to look at the state of a silent process.
 const LOOK: Duration = Duration::from_millis(25);
 
-/// A wait that takes this much longer than it was to take is one during which this process was stopped.
+/// A wait that overruns by this much means that this process was suspended (SIGSTOP, sleep).
 const STOPPED: Duration = Duration::from_millis(500);
 
-/// How long the user's signal is waited for that the process may have had before this one.
+/// Ctrl-C may reach the child first: how long to wait for our signal before calling its exit a crash.
 const SAME_SIGNAL: Duration = Duration::from_millis(100);
 
 /// How long a process that has closed a pipe may take to end.
@@ -30,23 +31,23 @@ const GRACE: Duration = Duration::from_millis(1000);
 /// The end of a process.
 #[derive(Debug, Default)]
 pub(super) struct End {
-    /// What it said last.
+    /// Its last standard error.
     pub(super) stderr: Option<String>,
-    /// Whether it goes on, since it cannot be killed.
+    /// Whether it is still running because it cannot be killed.
     pub(super) survives: bool,
-    /// How much had come from standard error when the first of the calls in flight was sent.
+    /// How many bytes of standard error had arrived when the first call in flight was sent.
     pub(super) mark: u64,
 }
 
-/// What came from standard error with a reply.
+/// The standard error that came with a reply.
 #[derive(Debug)]
 pub(super) struct Said {
-    /// How much had come by then.
+    /// How many bytes had arrived by then.
     pub(super) end: u64,
     pub(super) text: String,
 }
 
-/// Why there is no further process after one that [survives](End).
+/// Why no process replaces one that [survives](End).
 pub(super) const SURVIVES: &str = "the process cannot be killed, so that none is started in its place";
 
 /// A process that has described itself.
@@ -55,11 +56,11 @@ pub(super) struct Session {
     child: Child,
     limits: Limits,
     pub(super) description: Description,
-    /// How much of standard error has been shown with some call.
+    /// How many bytes of standard error have been reported with some call.
     shown: u64,
     /// The members of its description that this version does not know.
     pub(super) ignored: Vec<String>,
-    /// How much had come from standard error with the last reply.
+    /// How many bytes of standard error had arrived with the last reply.
     heard: u64,
     /// What a sanitizer reported before the first call.
     pub(super) reported: Option<String>,
@@ -68,7 +69,7 @@ pub(super) struct Session {
 /// How a process that was asked to stop ended.
 #[derive(Debug)]
 pub(super) struct Stopped {
-    /// The lines that nobody asked for.
+    /// The lines that answer no call.
     pub(super) lines: Vec<Vec<u8>>,
     /// What is worth a remark.
     pub(super) remark: Option<String>,
@@ -112,29 +113,29 @@ impl Session {
         }
     }
 
-    /// Has a line written; never waits.
+    /// Queues a line. Never blocks.
     pub(super) fn send(&self, line: Vec<u8>) {
         self.child.send(line);
     }
 
-    /// The next line, which has been waited for since `since` and may take this long.
+    /// The next line. The wait began at `since` and may last for `limit`.
     pub(super) fn receive(&mut self, since: Instant, limit: Duration) -> Result<Vec<u8>, Trouble> {
         next_line(&mut self.child, limit, since, "a reply")
     }
 
-    /// How much has come from standard error so far.
+    /// How many bytes of standard error have arrived so far.
     pub(super) fn stderr_mark(&self) -> u64 {
         self.child.stderr.total()
     }
 
-    /// Reads all that the process wrote to standard error before its last reply. Gives the first line of the report of a
-    /// sanitizer, if there is one.
+    /// Reads all that the process wrote to standard error before its last reply. Returns the first line of a
+    /// sanitizer's report, if there is one.
     pub(super) fn report(&self) -> Option<String> {
         self.child.stderr.catch_up();
         self.child.stderr.take_report()
     }
 
-    /// What came from standard error since the reply before.
+    /// The standard error since the previous reply.
     pub(super) fn stderr_of_reply(&mut self) -> Option<Said> {
         let end = self.child.stderr.total();
         let before = std::mem::replace(&mut self.heard, end);
@@ -142,29 +143,30 @@ impl Session {
         Some(Said { end, text })
     }
 
-    /// What the process wrote to standard error since a call was sent, as far as no other call has shown it. Calls
-    /// that were under way together share their texts: nobody can tell them apart.
+    /// The standard error since a call was sent, without what another call has reported. The texts of calls
+    /// that were in flight together cannot be told apart.
     pub(super) fn stderr(&mut self, sent: u64) -> Option<String> {
         let from = sent.max(self.shown);
         self.shown = self.child.stderr.total();
         self.child.stderr.since(from)
     }
 
-    /// Ends the process at once; gives what it wrote to standard error since a call was sent, also if another call
-    /// has shown it: the cause of an end must not be missing.
+    /// Kills the process. Returns its standard error since a call was sent, even if another call has reported
+    /// it: the cause of the end must not be missing.
     pub(super) fn kill(mut self, sent: u64) -> End {
         self.child.kill();
         self.child.stderr.drain();
         End { stderr: self.child.stderr.since(sent), survives: self.child.survives(), mark: sent }
     }
 
-    /// Ends the process at once, which answers nothing any more.
+    /// Kills the process. It answers nothing more.
     pub(super) fn end(&mut self) {
         self.child.kill();
     }
 
-    /// Asks the process to stop, no call being in flight.
+    /// Asks the process to stop. No call may be in flight.
     pub(super) fn stop(mut self) -> Stopped {
+        // The process may end before `kill`, and its children have another parent then.
         self.child.look_at_family();
         self.child.send(b"{\"cmd\":\"stop\"}\n".to_vec());
         self.child.close_input();
@@ -185,7 +187,7 @@ impl Session {
         let status = self.child.kill();
         let remark = match (in_time, status) {
             (_, None) => Some("`stop` was ignored, and the process cannot be killed".to_owned()),
-            // Whoever ends the run early gives the process no time.
+            // An interrupt leaves the process no time to stop.
             (false, _) if interrupt::requested() => None,
             (false, _) => Some(format!("`stop` was ignored for {:?}: killed", self.limits.stop)),
             (true, _) => None,
@@ -197,7 +199,7 @@ impl Session {
             let report = report.map(|report| format!("; a sanitizer's report: {report}"));
             format!("after `stop` {}{}", how_it_ended(Some(status)), report.unwrap_or_default())
         });
-        // No part of the problem, which is compared with that of other processes and of other runs.
+        // Not part of the problem, which is compared with those of other processes and other runs.
         let said = problem.as_ref().and_then(|_| self.child.stderr.since(self.heard));
         let said = said.map(|said| format!("after `stop` it wrote to stderr:\n{said}"));
         Stopped { lines, remark: remark.or(said), problem }
@@ -220,7 +222,7 @@ fn next_line(child: &mut Child, limit: Duration, since: Instant, wanted: &str) -
             Some(Incoming::End(unfinished)) => return Err(ended(child, unfinished, wanted)),
             None => {}
         }
-        // While this process was stopped, as by Ctrl-Z, nobody could hear the other.
+        // While this process was suspended, as by Ctrl-Z, it could not receive: that time does not count.
         let missed = now.elapsed().saturating_sub(wait);
         if missed >= STOPPED {
             deadline += missed;
@@ -229,7 +231,7 @@ fn next_line(child: &mut Child, limit: Duration, since: Instant, wanted: &str) -
             return Err(Trouble { verdict: Verdict::Crash, what: "interrupted".to_owned() });
         }
         orphans::reap();
-        // Standard output may be held open by a child of the process.
+        // A child of the process may hold standard output open.
         if child.has_ended() {
             return match child.receive(LOOK) {
                 Some(Incoming::Line(line)) => Ok(line),
@@ -274,7 +276,8 @@ fn ended(child: &mut Child, unfinished: usize, wanted: &str) -> Trouble {
     }
 }
 
-/// Whether a process was killed as a user ends programs, who may have ended this one at the same time.
+/// Whether a process died from a signal that users end programs with. The same signal may be on its way to
+/// this process.
 fn was_asked_to_end(status: Option<ExitStatus>) -> bool {
     #[cfg(unix)]
     {

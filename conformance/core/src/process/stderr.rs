@@ -1,8 +1,9 @@
-//! Standard error of a process: its last bytes, and the report of a sanitizer among all of them.
+//! Standard error of a process: stores its last bytes, and searches all of them for a sanitizer's report.
 //!
-//! A thread reads the pipe, so that the process never waits. Whoever has a reply calls [`Stderr::catch_up`] first: what the
-//! process wrote before the reply lies in the pipe by then, and is read here if the thread has not come to it yet. Both
-//! read with the lock held and only when there is something to read, so that neither waits for the process.
+//! A thread reads the pipe, so that the process never waits. After each reply, the session calls
+//! [`Stderr::catch_up`]: all that the process wrote before the reply is in the pipe by then, and is read
+//! there if the thread has not read it yet. Both hold the lock while they read, and read only what is
+//! available, so neither waits for the process.
 
 use std::collections::VecDeque;
 use std::process::ChildStderr;
@@ -14,10 +15,10 @@ use crate::words::shown;
 
 use super::sanitizer::Scanner;
 
-/// How many bytes are kept: the last ones.
+/// How many of the last bytes to keep.
 const KEPT: usize = 16 << 10;
 
-/// How many bytes are read at a time: what a pipe holds on Linux.
+/// How many bytes to read at a time: the capacity of a pipe on Linux.
 const AT_A_TIME: usize = 64 << 10;
 
 /// How long to keep draining output after the process exits.
@@ -41,7 +42,7 @@ struct Tail {
 }
 
 impl Stderr {
-    /// Standard error, and what a thread of its own has to do.
+    /// Standard error, and the work for a thread of its own.
     pub(super) fn of(mut stream: ChildStderr) -> (Self, impl FnOnce() + Send + 'static) {
         let tail: Arc<Mutex<Tail>> = Arc::default();
         let (found_end, ended) = mpsc::channel();
@@ -58,7 +59,7 @@ impl Stderr {
         (own, keep)
     }
 
-    /// Reads what has been written.
+    /// Reads what the process has written so far.
     pub(super) fn catch_up(&self) {
         #[cfg(unix)]
         if let Some(end) = &self.end {
@@ -66,22 +67,22 @@ impl Stderr {
         }
     }
 
-    /// How many bytes have come so far.
+    /// How many bytes have arrived so far.
     pub(super) fn total(&self) -> u64 {
         lock(&self.tail).total
     }
 
-    /// The first line of a sanitizer's report, if there is one that was not taken yet.
+    /// Takes the first line of a sanitizer's report, if there is one.
     pub(super) fn take_report(&self) -> Option<String> {
         lock(&self.tail).scanner.take_report()
     }
 
-    /// Waits for the last of it, after the process has ended.
+    /// Waits for the rest, after the process has ended.
     pub(super) fn drain(&self) {
         let _ = self.ended.recv_timeout(LAST_WORDS);
     }
 
-    /// What has come since then, as far as it is kept.
+    /// The text since `mark`, as far as it is kept.
     pub(super) fn since(&self, mark: u64) -> Option<String> {
         let mut tail = lock(&self.tail);
         let new = tail.total.saturating_sub(mark);
@@ -128,7 +129,8 @@ fn keep_tail(stream: &mut ChildStderr, tail: &Mutex<Tail>) {
     }
 }
 
-/// Reads what a pipe holds, at most a few times as much as fits. Nothing if that is its end.
+/// Reads what a pipe holds, at most a few times its capacity: a process that never stops writing must not
+/// hold up a reply. Returns `None` at the end of the pipe.
 #[cfg(unix)]
 fn available(stream: impl std::os::fd::AsFd, tail: &mut Tail) -> Option<()> {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};

@@ -1,4 +1,4 @@
-//! One process that is asked to time calls, one message at a time.
+//! One process that times calls, one message at a time.
 
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,7 @@ pub struct Timer {
     limit: Duration,
 }
 
-/// What came of a timing.
+/// The result of a timing.
 #[derive(Debug)]
 pub enum Timing {
     /// The durations, and how long the reply took.
@@ -39,12 +39,12 @@ impl Timer {
         Ok(Self { session: Session::start(backend)?, limit: backend.limits.call })
     }
 
-    /// What the backend says of itself.
+    /// The backend's self-description.
     pub const fn description(&self) -> &Description {
         &self.session.description
     }
 
-    /// Asks a call once.
+    /// Sends a call once.
     ///
     /// # Errors
     /// What the process did instead of answering.
@@ -53,7 +53,7 @@ impl Timer {
         outcome(&line, message.seq)
     }
 
-    /// Times a call, which may take the limit on a call beyond the rounds themselves.
+    /// Times a call. Each round may take the limit on a call beyond its own length.
     ///
     /// # Errors
     /// What the process did instead of answering.
@@ -79,7 +79,7 @@ impl Timer {
         self.session.receive(Instant::now(), limit)
     }
 
-    /// Ends the process at once, so that it disturbs no other: nothing may be asked any more.
+    /// Kills the process, so that it disturbs no other. It must not be asked any more.
     pub fn end(&mut self) {
         self.session.end();
     }

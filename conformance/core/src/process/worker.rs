@@ -1,5 +1,5 @@
-//! Takes cases through one process after the other. Several calls are in flight until a process fails; from then on it
-//! is one at a time, so that each failure is that of the call which was asked.
+//! Runs cases on one process after another. Several calls are in flight until a process fails with some of
+//! them; from then on calls are sent one at a time, so that it is clear which of them fails.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,7 +22,7 @@ use super::program::{Broken, ProcessBackend};
 use super::session::{SURVIVES, Said, Stopped};
 use crate::trouble::Trouble;
 
-/// After how many failures in a row a process is not started again.
+/// After how many failed restarts in a row to give up.
 const START_FAILURES: usize = 3;
 
 /// What the workers of one run share.
@@ -40,10 +40,10 @@ pub(super) struct Shared<'a> {
     pub(super) probes: OnceLock<Probes>,
 }
 
-/// Gives the next case, by its place, with its runs.
+/// Returns the next case: its number and its runs.
 pub(super) type Next<'a> = &'a (dyn Fn(&mut Maker) -> Option<(usize, Vec<Run>)> + Sync);
 
-/// How many bytes of standard error of passing calls are kept, all workers together.
+/// How many bytes of passing calls' standard error to keep, over all workers.
 const KEPT: usize = 256 << 10;
 
 impl<'a> Shared<'a> {
@@ -59,7 +59,7 @@ impl<'a> Shared<'a> {
         }
     }
 
-    /// Counts what is written to standard error anew, behind the calls that are no cases of the run.
+    /// Resets the counts of standard error, after the calls that are not part of the run.
     pub(super) fn forget_stderr(&self) {
         self.loud.store(0, Ordering::Relaxed);
         self.kept.store(0, Ordering::Relaxed);
@@ -90,16 +90,16 @@ impl<'a> Shared<'a> {
     }
 }
 
-/// Takes cases through processes, one after the other.
+/// Runs cases on one process after another.
 #[derive(Debug)]
 pub(super) struct Worker<'a> {
     shared: &'a Shared<'a>,
     client: Client,
-    /// Whether calls are asked one at a time.
+    /// Whether calls are sent one at a time.
     one_at_a_time: bool,
-    /// Why there will be no further process.
+    /// Why the worker has given up.
     given_up: Option<Trouble>,
-    /// What came from standard error with replies that are right, as far as no call that fails has shown it.
+    /// The standard error that came with right replies, without what a failing call has reported.
     beside: Vec<(Job, Said)>,
 }
 
@@ -107,7 +107,7 @@ impl<'a> Worker<'a> {
     /// Starts the first process.
     pub(super) fn start(shared: &'a Shared<'a>, watch: Watch<'_>) -> Result<Self, Broken> {
         watch(Event::Starting(0));
-        // Where numbers start cannot be guessed, so that nobody answers before being asked.
+        // Numbers start at random, so that a backend cannot answer a call before it is sent.
         let seq = RandomState::new().hash_one(0) % (1 << 30);
         let mut client = Client::start(shared.backend, seq)?;
         if let Some(report) = client.take_report_at_start() {
@@ -121,12 +121,12 @@ impl<'a> Worker<'a> {
         Ok(Self { shared, client, one_at_a_time: false, given_up: None, beside: Vec::new() })
     }
 
-    /// What the backend says of itself.
+    /// The backend's self-description.
     pub(super) const fn description(&self) -> &Description {
         self.client.description()
     }
 
-    /// Ends the process; no call is sent any more.
+    /// Kills the process. No call is sent any more.
     pub(super) fn give_up(&mut self, why: &str) {
         self.client.kill();
         self.given_up = Some(not_sent(why));
@@ -137,8 +137,8 @@ impl<'a> Worker<'a> {
         self.given_up.is_some()
     }
 
-    /// Runs the cases that `next` gives out, until there are no more, and if these are the `last`, asks the process
-    /// to stop; returns their results by place.
+    /// Runs cases from `next` until there are no more, and asks the process to stop if these are the `last`.
+    /// Returns the results by the number of the case.
     pub(super) fn run(&mut self, next: Next<'_>, last: bool, watch: Watch<'_>) -> Vec<(usize, Entry)> {
         let (repeat, probes) = (self.shared.backend.repeat, self.shared.probes.get());
         let first_seq = self.client.next_request().0;
@@ -193,7 +193,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Takes one reply, or the trouble that there is instead.
+    /// Receives one reply, or the reason why there is none.
     fn take_one(&mut self, batch: &mut Batch<'_>, watch: Watch<'_>) {
         let Some(due) = self.client.due() else { return };
         if let Some(judged) = batch.judged(due) {
@@ -216,19 +216,19 @@ impl<'a> Worker<'a> {
                         self.beside.push((job, Said { end, text }));
                     }
                     _ if fine => {}
-                    // The call that fails shows what came since it was sent.
+                    // The failing call reports all that arrived since it was sent.
                     _ => self.beside.retain(|(_, said)| said.end <= mark),
                 }
                 batch.waited(job, took);
                 batch.finish(job, Ran { result, stderr }, watch);
             }
-            // The calls in flight have no result.
+            // After an interrupt, the calls in flight get no result.
             Err(_) if interrupt::requested() => {}
             Err((blame, trouble)) => self.fail(batch, blame, &trouble, watch),
         }
     }
 
-    /// Ends the process, and finds the call that pays.
+    /// Kills the process, and finds the call to blame.
     fn fail(&mut self, batch: &mut Batch<'_>, blame: Blame, trouble: &Trouble, watch: Watch<'_>) {
         let earlier = earlier(batch, blame);
         let blame = if earlier.is_none() && blame != Blame::Due { Blame::InFlight } else { blame };
@@ -247,7 +247,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Notes what right calls wrote to standard error until so much of it had come; the rest is shown with other calls.
+    /// Records the standard error of passing calls up to byte `until`. Other calls report the rest.
     fn note_stderr(&mut self, batch: &mut Batch<'_>, until: u64) {
         for (job, said) in self.beside.drain(..).filter(|(_, said)| said.end <= until) {
             self.shared.loud.fetch_add(1, Ordering::Relaxed);
@@ -287,8 +287,8 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Says what happened while several calls were in flight, none of which has failed alone. A crash or a breach of the
-    /// protocol must not go unseen; a call that was only late is no failure.
+    /// Reports a failure with several calls in flight that none of them repeated alone. A crash or a protocol
+    /// error must not go unseen; a timeout is no failure then.
     fn settle(&self, batch: &mut Batch<'_>, doubt: Doubt) {
         if interrupt::requested() {
             let what = doubt.in_words("; the run ended before each of them was asked alone");
@@ -304,10 +304,10 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Ends the session. Its last words may still concern a call.
+    /// Ends the session. Its last lines may still concern a call.
     fn stop(&mut self, batch: &mut Batch<'_>) {
         if !self.client.is_quiet() {
-            // The run ends early. The replies to the calls in flight are nobody's failure.
+            // The run ends early: replies that are missing are no failures.
             self.client.kill();
             return;
         }
