@@ -219,6 +219,7 @@ impl Deviations {
 
     /// What a draft that replaced this file would lose, if anything.
     pub fn lost_by_a_draft(path: &Path) -> Option<&'static str> {
+        // A missing or empty file has nothing to lose.
         if std::fs::metadata(path).map_or(0, |file| file.len()) == 0 {
             return None;
         }

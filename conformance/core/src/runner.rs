@@ -22,27 +22,29 @@ const THREADS: [usize; 3] = [1, 2, 5];
 /// How a program is sent the operands of a call.
 const ROW_MAJOR: Layouts = Layouts::new(0, 0);
 
-/// The calls that are made of a run, which all must give the same.
+/// Which calls to make of a run. All of them must give the same answer.
 #[derive(Clone, Copy, Debug)]
 enum Calls {
-    /// What the run's turn is: a layout for each operand, and a number of threads. Of a documented example and a bad index, each
-    /// operand meets every layout, and there is every number of threads, but not every pair. All outputs are poisoned.
+    /// A layout for each operand and a number of threads, by the run's turn. A documented example or a bad
+    /// index meets every layout of each operand and every number of threads, but not every pair. All outputs
+    /// are poisoned.
     InTurn,
-    /// Every layout of each operand with every number of threads; for one of many sizes, two of the layouts.
+    /// Every layout of each operand with every number of threads; for a case of many sizes, two of the
+    /// layouts.
     Product,
     /// All operands in one of these layouts after the other, with every number of threads.
     Uniform(&'static [Layout]),
-    /// One, in row-major order on one thread, as a program is asked.
+    /// One call, in row-major order on one thread, as for a program.
     One,
 }
 
 /// Why a run whose tensors are too large is not run.
 const NO_MEMORY: &str = "no memory for its tensors";
 
-/// The note of a refusal that is right.
+/// The note for a refusal that is right.
 const OUTSIDE: &str = "refused, just outside a declared limit";
 
-/// What became of one run.
+/// The result of one run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunResult {
     /// The run's id.
@@ -67,7 +69,7 @@ pub struct RunResult {
     pub stderr: Option<String>,
     /// The time of all calls together; `None` if none was sent.
     pub duration: Option<Duration>,
-    /// Whether it was not sent since it is outside of what the backend declares.
+    /// Whether it was not sent because it is outside what the backend declares.
     pub is_outside: bool,
 }
 
@@ -119,7 +121,7 @@ impl<F: Fn() -> B, B: Into<InProcessBackend>> InProcess<F> {
         self
     }
 
-    /// Asks also the runs just outside the limits of the backend.
+    /// Also runs those that are just outside the limits of the backend.
     #[cfg(any(test, feature = "harness"))]
     #[must_use]
     pub(crate) fn probing(self, probes: Arc<Probes>) -> Self {
@@ -133,7 +135,7 @@ impl<F: Fn() -> B, B: Into<InProcessBackend>> InProcess<F> {
         self
     }
 
-    /// Makes the call in row-major order on one thread only, as a program is asked.
+    /// Makes the call in row-major order on one thread only, as for a program.
     #[must_use]
     pub const fn like_a_program(mut self) -> Self {
         self.calls = Calls::One;
@@ -176,7 +178,7 @@ impl<F: Fn() -> B, B: Into<InProcessBackend>> InProcess<F> {
                 };
                 let calls = self.calls(&spread.run);
                 let mut result = self.make_calls(&spread, &calls, &laid_out);
-                // What fails in row-major order on one thread as well is no matter of the layout.
+                // A failure that also occurs in row-major order on one thread does not depend on the layout.
                 if result.at.is_some() && matches!(self.calls, Calls::InTurn) && result.verdict.is_failure() {
                     let plain = self.make_calls(&spread, &[(ROW_MAJOR, vec![THREADS[0]])], &laid_out);
                     result = if plain.verdict.is_failure() { plain } else { result };
@@ -198,6 +200,8 @@ impl<F: Fn() -> B, B: Into<InProcessBackend>> InProcess<F> {
                 return each_layout(turn).enumerate().map(|(at, layouts)| (layouts, on(turn + at))).collect();
             }
             Calls::InTurn => {
+                // Layout, threads and step are digits of the turn, so that they vary independently of each
+                // other.
                 let layouts = Layouts::new(turn, turn / (Layout::ALL.len() * THREADS.len()));
                 return vec![(layouts, on(turn / Layout::ALL.len()))];
             }
@@ -292,10 +296,12 @@ impl<F: Fn() -> B, B: Into<InProcessBackend>> InProcess<F> {
         threads: usize,
     ) -> Result<Outcome, (Verdict, String)> {
         let backend = self.backend.get_or_insert_with(|| (self.factory)().into());
-        // Of a product, the outputs of the first number of threads are memory as it is.
+        // In a product, outputs on the first number of threads are not poisoned, so that both kinds of memory
+        // occur.
         let poison = matches!(self.calls, Calls::InTurn | Calls::One) || threads != THREADS[0];
         let answered = catch_unwind(AssertUnwindSafe(|| backend.call(call, threads, poison)));
         let outcome = answered.map_err(|panic| {
+            // The panic may have left it in any state.
             self.backend = None;
             (Verdict::Crash, format!("panic: {}", panic_message(&*panic)))
         })?;
@@ -336,7 +342,8 @@ fn each_layout(turn: usize) -> impl Iterator<Item = Layouts> {
     (0..Layout::ALL.len()).map(move |at| Layouts::new(at, at * step))
 }
 
-/// Whether a run meets every layout: a documented example, or one of a bad index that is not one of many sizes.
+/// Whether a run meets every layout: it is a documented example, or it has a bad index and its case has not
+/// many sizes.
 fn meets_all(run: &Run) -> bool {
     let has_bad_index = || run.expect.arms.len() > 1 || run.expect.rejects(ErrorCode::IndexOutOfRange);
     run.case.documented.is_some() || !run.case.axes.has_sizes() && has_bad_index()
@@ -351,7 +358,7 @@ pub struct Judged<'a> {
     profile: Profile,
     allowed: Vec<Allowed>,
     declared: bool,
-    /// Whether the call is just outside a limit of the backend's, so that it may be refused.
+    /// Whether the call is just outside a limit of the backend, which may then refuse it.
     is_probe: bool,
     strictness: Strictness,
 }
@@ -375,7 +382,7 @@ impl<'a> Judged<'a> {
         }
     }
 
-    /// As [`Judged::new`], but a run that is a probe of a limit is to be sent, too.
+    /// As [`Judged::new`], but also sends a run that probes a limit.
     pub(crate) fn or_probe(
         description: &Description,
         run: &'a Run,
@@ -393,7 +400,8 @@ impl<'a> Judged<'a> {
         }
     }
 
-    /// The run in dtypes that the backend declares, if it has any of those, and why it is not to be sent.
+    /// The run in declared dtypes if it can have them, and the reason not to send it if it is outside the
+    /// declaration.
     fn of(
         capability: &Capability,
         run: &'a Run,
@@ -439,7 +447,7 @@ impl<'a> Judged<'a> {
         Ok(self)
     }
 
-    /// The same with a run of its own.
+    /// The same, with an owned run.
     pub(crate) fn into_owned(self) -> Judged<'static> {
         Judged { run: Cow::Owned(self.run.into_owned()), ..self }
     }
@@ -522,7 +530,7 @@ impl<'a> Judged<'a> {
     ) -> RunResult {
         RunResult {
             id: self.run.id.clone(),
-            // As written, the call takes less memory than in dense form.
+            // The run's own call takes less memory than its dense form.
             call: Some(self.run.call.clone()),
             profile: Some(self.profile),
             verdict: judgement.verdict,

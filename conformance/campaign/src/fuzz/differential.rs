@@ -18,7 +18,7 @@ use super::expect::{allowed, allowed_beyond, effective, reference};
 use gather_conformance::internals::check::{Answer, Check, Key, Question, Step, Tally, Violation, Way};
 use gather_conformance::internals::check::{NOT_SENT, TOO_LARGE, UNSUPPORTED};
 
-/// How often a call is drawn that is to be within the limits of a backend.
+/// How often to draw a call that should be within the limits of a backend.
 const TRIES: usize = 8;
 
 /// From this many indices on, waking threads is cheap beside the call, so the number of threads is drawn from all of
@@ -71,7 +71,7 @@ impl Differential {
             let Some(call) = made else { return Ok(None) };
             let profile = profile.or_else(|| declared(&call).map(|known| known.profile)).unwrap_or_default();
             tries -= 1;
-            // Of what a backend with limits declares, few draws may be within them.
+            // Limits may exclude most draws, so a call outside them is drawn again.
             let has_limits = declared(&call).is_some_and(|known| !known.limits.is_empty());
             if tries == 0
                 || !has_limits

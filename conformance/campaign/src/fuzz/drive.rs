@@ -40,6 +40,7 @@ pub struct Pace {
 impl Pace {
     /// Whether the time is up. Completes a campaign without a number of cases.
     fn is_up(self) -> bool {
+        // An interrupt must not complete a campaign: it can be resumed.
         self.end.is_some_and(|end| Instant::now() >= end) && !interrupt::requested()
     }
 

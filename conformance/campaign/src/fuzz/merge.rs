@@ -70,7 +70,7 @@ pub fn merge(reports: &[(String, CampaignReport)]) -> Result<CampaignReport, Mer
     if left.is_empty() { Ok(join(first, reports)) } else { Err(MergeError(left.join("\n"))) }
 }
 
-/// In what two reports differ that shards of one campaign have in common.
+/// A property in which two reports differ although shards of one campaign share it.
 fn difference(one: &CampaignReport, other: &CampaignReport) -> Option<&'static str> {
     let (a, b) = (&one.campaign, &other.campaign);
     let fields = [
@@ -113,7 +113,7 @@ fn join(first: &CampaignReport, reports: &[(String, CampaignReport)]) -> Campaig
             whole.corpus.get_or_insert_default().join(corpus);
         }
     }
-    // The group whose first case is the lowest has the example of the whole campaign.
+    // As in a campaign without shards, the lowest failing case of a kind gives the example.
     let mut groups: Vec<&Group> = reports.iter().flat_map(|(_, part)| &part.groups).collect();
     groups.sort_by_key(|group| group.first);
     let mut kinds: BTreeMap<&Key, Group> = BTreeMap::new();

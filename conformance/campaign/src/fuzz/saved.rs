@@ -48,8 +48,8 @@ impl Shard {
 }
 
 impl Corpus {
-    /// Replays all of them until `end`, as `run` would: under every way of a built-in backend, judged by what the
-    /// cases expect. Of a case that fails in several ways, only the first failure is reported.
+    /// Replays all of them until `end`, as `run` would: under every way of a built-in backend, judged by what
+    /// the cases expect. If a case fails under several ways, only the first failure is reported.
     ///
     /// # Errors
     /// [`process::Broken`] if a process cannot be started again.
@@ -62,7 +62,7 @@ impl Corpus {
     ) -> Result<Self, process::Broken> {
         let mut attempts: Vec<(&Saved, Attempt)> =
             saved.iter().map(|saved| (saved, Attempt::default())).collect();
-        // What is known to crash must not use up the restarts of what is to be found.
+        // Cases that are known to crash must not use up the restarts that new calls may need.
         subject.count_restarts(false);
         subject.stop_at(end);
         for way in subject.ways() {

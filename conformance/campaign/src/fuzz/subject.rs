@@ -48,7 +48,7 @@ pub struct InProcess {
     ways: Vec<Made>,
 }
 
-/// A backend, and how it is made again after a panic, which may have left it in any state.
+/// A backend, and how to remake it after a panic, which may have left it in any state.
 struct Made {
     make: Box<dyn Fn() -> InProcessBackend + Send>,
     held: Option<InProcessBackend>,

@@ -233,6 +233,7 @@ impl<'a> Worker<'a> {
         self.choices.reseed(campaign.case_seed(case.number));
         let step = self.check.step(&mut self.choices, &case.asked, &case.answers, &mut part.tally);
         if case.asked.is_empty() {
+            // At the first step only: later steps draw the same case again.
             part.digest = part.digest.wrapping_add(digest(case.number, self.choices.drawn()));
         }
         if !matches!(step, Step::Ask(_)) {

@@ -169,8 +169,8 @@ fn one_line(text: &str) -> String {
     text.chars().take(LONGEST).map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-/// The selector that describes most of the failures that are `left`, and no other of the `named` results; with the failures
-/// that it describes, which are at least `fewest`, or all.
+/// The selector that describes most of the failures that are `left`, and no other of the `named` results;
+/// also returns the failures that it describes, which are at least `fewest`, or all.
 fn widest(
     items: &[Item<'_>],
     named: &[usize],
@@ -184,6 +184,7 @@ fn widest(
         let covered = || named.iter().copied().filter(|at| selector.fits(&items[*at].facts));
         if covered().all(|at| wanted.contains(&at)) {
             let covered: Vec<usize> = covered().collect();
+            // Of two that cover equally many, the first is the plainer one.
             if covered.len() > best.as_ref().map_or(0, |(_, most)| most.len()) {
                 best = Some((selector, covered));
             }
@@ -214,6 +215,7 @@ fn candidates(
     ranks.iter().for_each(|rank| with_rank(Span::only(*rank)));
     let is_wanted = |at: &&usize| wanted.contains(at);
     let others = || named.iter().filter(|at| !is_wanted(at)).map(|at| items[*at].facts.size);
+    // The least size beyond those of all other results.
     let least = others().max().and_then(|size| sizes.range(size + 1..).next().copied());
     plain.extend(least.map(|size| Selector { size: Some(Span::from(size)), ..Selector::default() }));
     let params = |at: usize| items[at].facts.params;
@@ -330,12 +332,13 @@ fn of_scope(text: &mut String, scope: (Option<&str>, &str), items: &[Item<'_>], 
             write_call(text, scope, &Selector { message, ..Selector::default() }, kind, shown, None);
             continue;
         }
+        // A campaign shorter than usual does not show how many calls of the usual one deviate.
         let calls = if is_usual { Span::only(left.len() as u64) } else { Span::from(1) };
         write_call(text, scope, &about(items, &left), kind, shown, Some(calls));
     }
 }
 
-/// What the failures have in common, as far as it tells calls apart at all.
+/// What the failures have in common, without what all calls have in common.
 fn about(items: &[Item<'_>], left: &[usize]) -> Selector {
     let of = |value: fn(&Facts) -> DType| {
         let all: BTreeSet<DType> = items.iter().map(|item| value(&item.facts)).collect();

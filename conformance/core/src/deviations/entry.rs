@@ -186,12 +186,14 @@ pub(super) fn apply(entries: &[&Deviation], results: &mut [Entry], cases: &[&Arc
             continue;
         }
         let operator = case.operator().as_str();
+        // A run that was not sent says nothing about an entry.
         for run in result.all.iter_mut().filter(|run| run.verdict != Verdict::NotRun) {
             let mut fitting = about.clone();
             fitting.retain(|number| entries[*number].names_run(case, &run.id));
             for number in &fitting {
                 seen.entry((*number, operator)).or_default().runs += 1;
             }
+            // Taken out and put back below, because `judge` changes the run.
             let facts = run.facts.take_if(|_| run.verdict != Verdict::Unsupported);
             let Some(facts) = facts else { continue };
             fitting.retain(|number| entries[*number].selector.fits(&facts));
@@ -202,6 +204,7 @@ pub(super) fn apply(entries: &[&Deviation], results: &mut [Entry], cases: &[&Arc
         }
         result.settle();
     }
+    // An entry that lists `pass` is about random behaviour, which need not occur.
     let missing = seen.into_iter().filter(|((number, operator), seen)| {
         let entry = entries[*number];
         let is_whole = entry.named.get(*operator) == Some(&seen.runs);

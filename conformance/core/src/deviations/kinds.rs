@@ -150,7 +150,7 @@ impl KnownKind {
 
     /// How many calls of an operator must deviate.
     fn calls(&self) -> Span {
-        // An old entry is read for its reason alone.
+        // An entry of schema 1 is read for its reason only, so any number is right.
         self.calls.unwrap_or(Span::from(u64::from(self.kind.is_none())))
     }
 }
@@ -177,6 +177,7 @@ pub(super) fn unexpected(
         entry.concerns(version) && entry.is_about(law, operator) && entry.selector.fits(facts)
     };
     let fitting = || entries.iter().enumerate().filter(|(_, entry)| fits(entry));
+    // Where passes are expected, one pass proves nothing: `calls` counts the failures instead.
     if fitting().any(|(_, entry)| entry.some_pass()) {
         return None;
     }
@@ -212,6 +213,7 @@ pub(super) fn apply(entries: &[KnownKind], report: &mut BackendReport, extent: &
             cover(kind, entry);
         }
     }
+    // A campaign that is shorter than usual says nothing about the calls that it lacks.
     if !extent.complete || extent.drawn == Ordering::Less {
         return;
     }
@@ -234,6 +236,7 @@ pub(super) fn apply(entries: &[KnownKind], report: &mut BackendReport, extent: &
             // A longer campaign draws more calls after the usual ones, so the count of each kind may be
             // higher.
             let more = extent.drawn == Ordering::Greater && count > 0;
+            // An unexpected pass is a failure already, so its entry needs no further problem.
             if !entry.calls().holds(count) && !more && !passing.contains(&place) {
                 let (entry, calls) = (entry.pattern(), entry.calls().to_string());
                 report.problems.push(Problem::Calls { entry, operator: place.1, calls, count });

@@ -221,6 +221,7 @@ impl Client {
         let since = self.waiting_since();
         let session = self.session.as_mut().expect("calls are sent to a process");
         let line = session.receive(since, limit).map_err(|trouble| (Blame::InFlight, trouble))?;
+        // `report` catches up with standard error, so it comes before `stderr_of_reply`.
         let report = session.report();
         let said = session.stderr_of_reply();
         if let Some(report) = report {

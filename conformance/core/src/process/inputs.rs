@@ -296,6 +296,7 @@ impl InputFolder {
     fn write_new(&self, name: &str, fill: impl Fn(&mut File) -> io::Result<()>) -> io::Result<PathBuf> {
         let folder = self.folders.last().ok_or(io::ErrorKind::NotFound)?;
         let path = folder.path().join(name);
+        // With `create_new`, neither a link nor a file that a backend left here is written to.
         let mut file = OpenOptions::new().write(true).create_new(true).open(&path)?;
         match fill(&mut file) {
             Ok(()) => Ok(path),
@@ -309,6 +310,7 @@ impl InputFolder {
 
 impl Drop for InputFolder {
     fn drop(&mut self) {
+        // `TempDir` would leave a folder whose permissions a backend has withdrawn.
         let gone: Vec<PathBuf> = self.folders.drain(..).map(TempDir::keep).collect();
         gone.iter().for_each(|folder| remove(folder));
         if let Ok(mut folders) = FOLDERS.lock() {

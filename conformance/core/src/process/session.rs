@@ -175,6 +175,7 @@ impl Session {
         let mut lines = Vec::new();
         loop {
             match self.child.receive(LOOK) {
+                // A process that never stops writing must not hold up the end.
                 Some(Incoming::Line(line)) if lines.len() < 100 => lines.push(line),
                 Some(Incoming::Line(_) | Incoming::TooLong) => break,
                 Some(Incoming::End(_)) => break,
