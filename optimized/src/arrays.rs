@@ -283,7 +283,7 @@ mod tests {
     use crate::forms::take::Rules;
     use crate::{Options, Plan, Pool};
 
-    /// How many threads share a job of so many nanoseconds, in a pool of four.
+    /// How many threads share a job of this many nanoseconds, in a pool of four.
     fn workers(options: Options, nanoseconds: usize) -> usize {
         parallel::in_pool_of(4, || {
             let (params, indices) = (array![1u8], array![0]);

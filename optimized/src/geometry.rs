@@ -124,8 +124,9 @@ impl Geometry {
         }));
     }
 
-    /// Sets the rows of an output with so many dims, which step as `along` says, in elements of params and of indices. Inner
-    /// dims along which the index stays the same and params have no gaps are the contiguous run, if they are among `inner`.
+    /// Sets the rows of an output with the dims up to the end of `inner`, which step as `along` says, in
+    /// elements of params and of indices. Inner dims along which the index stays the same and params have no
+    /// gaps are the contiguous run, if they are among `inner`.
     #[inline(always)]
     fn set_axes(&mut self, inner: Range<usize>, along: impl Fn(usize) -> RowAxis, element: usize) {
         let mut run = 1usize;
@@ -207,7 +208,7 @@ impl Geometry {
         worth.then_some(*inner)
     }
 
-    /// Whether neighbouring slices share their indices, at most so many of them.
+    /// Whether neighbouring slices share their indices, at most `most` of them.
     pub(crate) fn repeats(&self, most: usize) -> bool {
         let [.., slices, indices] = self.rows.as_slice() else { return false };
         let shared = slices.indices == 0 && indices.indices != 0;

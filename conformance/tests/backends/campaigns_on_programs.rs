@@ -1,5 +1,5 @@
-//! Campaigns on backends that are programs, by several workers: they find what one worker finds, whatever dies
-//! meanwhile. This program is both the tests and, told so by its environment, the backends.
+//! Campaigns on backends that are programs, by several workers: they find what one worker finds, even if
+//! processes die meanwhile. This program is the tests and, if its environment says so, a backend.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -19,7 +19,7 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
 const NO_CAMPAIGN: &[&str] = &["--no-campaign"];
 const SMOKE: &[&str] = &["--suite", "smoke"];
 
-/// The operators of which some case failed.
+/// The operators with a case that failed.
 fn operators(ran: &Ran) -> BTreeSet<&str> {
     ran.failed.iter().filter_map(|id| id.split_once('/')).map(|(operator, _)| operator).collect()
 }

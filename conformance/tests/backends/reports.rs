@@ -398,7 +398,7 @@ fn no_floods() {
     }
 }
 
-/// Every run of these tests is held to the schema; so it must not be one that takes everything.
+/// Every run of these tests is checked against the schema, so the schema must not accept everything.
 fn schema_refuses() {
     let ran = run(&["--cases", "cases/wrong.yaml"], "is right");
     let alter = |pointer: &str, value: Value| {

@@ -113,7 +113,7 @@ fn the_shards_of_a_campaign_are_exactly_the_whole() {
     for of in [2, 3, 7] {
         assert_eq!(merge(&shards(of)).unwrap(), whole);
     }
-    // With failures of which several shards found the same kind.
+    // With failures of a kind that several shards found.
     let found =
         |number, of| CampaignReport { seconds: 0.0, ..run_on_one_that_wraps_in(Shard { number, of }) };
     let three = [3, 1, 2].map(|number| (format!("{number}.json"), found(number, 3)));

@@ -135,7 +135,7 @@ fn lengths(params: &Tensor) -> Vec<usize> {
     params.iter().take(32).map(length).collect()
 }
 
-/// The rows of indices of which some component is outside its axis.
+/// The rows of indices with a component outside its axis.
 fn bad_rows(indices: &Tensor, gathered: &[usize], vectors: bool, profile: Profile) -> Vec<usize> {
     let components = if vectors { gathered.len().max(1) } else { 1 };
     let signed = indices.dtype().name().starts_with('i');

@@ -1,5 +1,5 @@
-//! A signature filters the very cases that would expose it, so a wrong one must not hide itself: whatever field of
-//! `optimized`'s copy is changed, some written case of that operator fails.
+//! A signature filters the very cases that would expose it, so a wrong one must not hide itself: for every
+//! change of a field in `optimized`'s copy, some written case of that operator fails.
 //!
 //! Not changed is what `optimized` does not read: the operator's id, summary and documents, `policy`, which the settings
 //! choose and the judge reads, `tolerates`, which the judge reads, `most_elements`, which chooses cases, and default and

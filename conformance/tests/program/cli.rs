@@ -122,7 +122,7 @@ fn cases_are_chosen_by_id_glob_operator_and_basis() {
         list.as_array().unwrap().len()
     };
     assert_eq!(count(&["--case", "tf.gather_nd/documented/rows-of-a-matrix"]), 1);
-    // Brackets choose runs, of which a list of cases says how many there are.
+    // Brackets choose runs. A list of cases says how many runs each case has.
     assert_eq!(count(&["--case", "paddle.gather_nd/dtypes/numbers[i32,i64]"]), 1);
     let numbers = json(&["list", "cases", "--format", "json", "--case", "paddle.gather_nd/dtypes/numbers"]);
     assert_eq!((numbers.as_array().unwrap().len(), &numbers[0]["runs"]), (1, &8.into()));

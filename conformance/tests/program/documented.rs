@@ -16,7 +16,7 @@ fn every_documented_example_is_drawn_alike_by_every_backend() {
     }
     assert!(operators.len() > 10, "{:?}", operators.keys());
     for (operator, cases) in operators {
-        // One name for all backends: each of them is held to the same file.
+        // One name for all backends: each of them is compared with the same file.
         for backend in builtin::NAMES {
             let drawn = cases.iter().map(|case| drawn(case, backend)).collect::<Vec<_>>().join("\n");
             insta::with_settings!({ omit_expression => true }, {

@@ -219,7 +219,7 @@ fn drawn(what: &str, Asked { call, names }: &Asked, profile: Profile) {
     within_bounds(what, &picture.svg().unwrap_or_default(), began);
 }
 
-/// The seed that is asked for, otherwise another one in each run.
+/// The requested seed, otherwise another one in each run.
 fn seed() -> u64 {
     let asked = std::env::var("GATHERSPEC_SEED").ok();
     asked.map_or_else(

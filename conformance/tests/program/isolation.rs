@@ -1,5 +1,5 @@
-//! An adapter runs nothing that lies in the current folder: no module, no program, no environment, whatever the search
-//! paths say. Needs `python3`; without it this test says that it was skipped.
+//! An adapter runs nothing from the current folder: no module, no program, no environment, regardless of the
+//! search paths. Needs `python3`; without it this test says that it was skipped.
 
 #![cfg(unix)]
 use std::fs;
@@ -31,7 +31,7 @@ const MODULES: &[&str] = &[
     "venv",
 ];
 
-/// A folder full of traps: whatever of it is run leaves a line in `ran`.
+/// A folder full of traps: everything in it that is run leaves a line in `ran`.
 struct Hostile {
     folder: TempDir,
     home: TempDir,

@@ -1,5 +1,5 @@
-//! Whatever operator is read from a folder is drawn, held to laws and mutated, without a line of Rust about it: those of
-//! the specification, and those that tests have made up: joins that none of the others have among them.
+//! Every operator that is read from a folder is drawn, tested by laws and mutated, without a line of Rust
+//! about it: those of the specification, and made-up ones, some with joins that no other has.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -119,8 +119,9 @@ impl<'a> Operator<'a> {
     }
 }
 
-/// Whether a law has nothing to say of an operator: it compares it with one of another form, which is not there, or two of
-/// its dtypes, of which there is one, or dims that are repeated, or gathers from indices, whose dtype params cannot have.
+/// Whether a law does not apply to an operator. A law may compare it with an operator of another form, which
+/// is not there, compare two dtypes where it has one, be about dims that are repeated, or gather from
+/// indices, whose dtype params cannot have.
 fn does_not_apply(law: &Law, signature: &Signature) -> bool {
     match law.name {
         "depth-one-is-axis-zero" | "elements-are-nd-on-coordinates" | "windows-of-one-element-are-nd" => true,

@@ -130,7 +130,7 @@ impl Block {
             unsafe { self.check_stretches(indices, segment)? };
             self.kept = Some(Kept { indices: place, stretches, len });
         }
-        // SAFETY: check_stretches has written the offsets of at least so many rows.
+        // SAFETY: check_stretches has written the offsets of at least this many rows.
         let offsets = unsafe { self.offsets[..stretches * len].assume_init_ref() };
         Ok(CheckedIndices { offsets, bad: &self.bad })
     }

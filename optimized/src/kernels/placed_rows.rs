@@ -33,7 +33,8 @@ impl<'a> PlacedRows<'a> {
     /// Copies the rows from row `first` on to `output`, as many as it has room for, through the caches or past them.
     ///
     /// # Panics
-    /// If there are not so many rows, the output is no whole number of rows, or the environment asks for a level that the processor lacks.
+    /// If there are fewer rows, the output is not a whole number of rows, or the environment names a level
+    /// that the processor lacks.
     pub fn copy(&self, first: usize, output: &mut [u8], past_the_caches: bool) {
         let rows = output.len() / self.row_bytes;
         let offsets = &self.offsets[first..first + rows];

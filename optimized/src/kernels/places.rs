@@ -74,7 +74,7 @@ impl<'a, A> Places<'a, A> {
         Geometry::run(self.shape, self.strides).1 * size_of::<A>()
     }
 
-    /// Where the rows of the output lie, of so many bytes each, which divide [`Places::run_bytes`].
+    /// Where the rows of the output lie. Each has `row_bytes` bytes, which must divide [`Places::run_bytes`].
     pub(super) fn rows(&self, row_bytes: usize) -> Geometry {
         Geometry::of_output(self.shape, self.strides, size_of::<A>(), row_bytes)
     }

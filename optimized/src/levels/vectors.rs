@@ -150,7 +150,7 @@ unsafe fn chunk_of<const SIZE: usize>(mut element: impl FnMut(usize) -> *const u
 /// Elements of four or eight bytes, which the compiler inserts one by one.
 ///
 /// # Safety
-/// As [`chunk_of`], with elements that have the size of `T`, of which `COUNT` make 16 bytes.
+/// As [`chunk_of`], with elements of the size of `T`, `COUNT` of which make 16 bytes.
 #[inline(always)]
 unsafe fn parts<T, const COUNT: usize>(mut element: impl FnMut(usize) -> *const u8) -> __m128i {
     // SAFETY: the caller's promise; 16 bytes of any kind are a vector.

@@ -1,5 +1,5 @@
-//! What the tests share: a backend that misbehaves as told, calls of which some are marked, and what is asserted of
-//! findings.
+//! What the tests share: a backend that misbehaves on demand, calls some of which are marked, and assertions
+//! about findings.
 
 use std::path::Path;
 use std::time::Duration;
@@ -61,7 +61,7 @@ pub(super) fn case(name: &str, first: u32) -> Run {
     Run::alone(name, signature.into(), call, expect)
 }
 
-/// Calls of which the ones at the given places are marked.
+/// Calls. Those at the given places are marked.
 pub(super) fn cases(marked: &[usize]) -> Vec<Run> {
     let first = |at| if marked.contains(&at) { MARK } else { 10 * u32::try_from(at).unwrap() };
     (0..CALLS).map(|at| case(&format!("call {at}"), first(at))).collect()

@@ -131,7 +131,7 @@ pub(in crate::levels) unsafe fn pick_checked<I: Index, const SIZE: usize, const 
     all_good
 }
 
-/// Asks for the elements of a group. An unchecked index gives an address that is only asked for, never read.
+/// Prefetches the elements of a group. An address from an unchecked index is only prefetched, never read.
 ///
 /// # Safety
 /// As [`pick_checked`], with `j + GROUP <= len`.
