@@ -342,8 +342,8 @@ fn each_layout(turn: usize) -> impl Iterator<Item = Layouts> {
     (0..Layout::ALL.len()).map(move |at| Layouts::new(at, at * step))
 }
 
-/// Whether a run meets every layout: it is a documented example, or it has a bad index and its case has not
-/// many sizes.
+/// Whether a run meets every layout: it is a documented example, or it has a bad index and its case does not
+/// have many sizes.
 fn meets_all(run: &Run) -> bool {
     let has_bad_index = || run.expect.arms.len() > 1 || run.expect.rejects(ErrorCode::IndexOutOfRange);
     run.case.documented.is_some() || !run.case.axes.has_sizes() && has_bad_index()

@@ -176,7 +176,8 @@ mod tests {
 
     #[test]
     fn a_draw_is_lowered_with_what_it_counts() {
-        // The first draw counts the pairs that follow. A list fails if one of them is [1, 1].
+        // The first draw counts the pairs that follow. A list fails if the count is right and one pair is [1,
+        // 1].
         let fails = |draws: &[u64]| match draws {
             [count, rest @ ..] => rest.len() as u64 == 2 * count && rest.chunks(2).any(|pair| pair == [1, 1]),
             _ => false,

@@ -204,7 +204,6 @@ fn candidates(
     if here.is_empty() {
         return Vec::new();
     }
-    // The values of a property such that all named results with one of them are wanted.
     let mut plain = vec![Selector::default()];
     plain.extend([true, false].map(|empty| Selector { empty: Some(empty), ..Selector::default() }));
     let ranks: BTreeSet<u64> = facts().map(|facts| facts.rank).collect();

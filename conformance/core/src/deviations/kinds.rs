@@ -196,8 +196,9 @@ pub struct Extent {
     pub complete: bool,
 }
 
-/// Gives known kinds the verdict `known-deviation`. An entry that did not occur for an operator that was run
-/// is a problem, and so is an entry that only names operators that the backend does not declare.
+/// Gives known kinds the verdict `known-deviation`. If an entry did not occur as often as it says for an
+/// operator that was run, that is a problem. So is an entry that only names operators that the backend does
+/// not declare.
 pub(super) fn apply(entries: &[KnownKind], report: &mut BackendReport, extent: &Extent) {
     let mut counts: BTreeMap<(usize, String), u64> = BTreeMap::new();
     let mut passing = BTreeSet::new();

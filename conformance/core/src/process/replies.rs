@@ -210,7 +210,8 @@ fn read<'a, T: Deserialize<'a>>(line: &'a [u8], what: &str) -> Result<T, String>
 fn excerpt(line: &[u8]) -> String {
     let text = String::from_utf8_lossy(&line[..line.len().min(4 * EXCERPT)]);
     let shown: String = text.chars().take(EXCERPT).flat_map(char::escape_debug).collect();
-    let more = if line.len() > EXCERPT { "…" } else { "" };
+    let is_cut = text.chars().nth(EXCERPT).is_some() || line.len() > 4 * EXCERPT;
+    let more = if is_cut { "…" } else { "" };
     format!("`{shown}{more}`").replace("\\\"", "\"")
 }
 
@@ -219,6 +220,15 @@ mod tests {
     use gather_spec::{DType, ErrorCode, Tensor};
 
     use super::*;
+
+    #[test]
+    fn an_excerpt_ends_with_dots_if_characters_are_missing_however_many_bytes_they_have() {
+        let whole = "é".repeat(EXCERPT);
+        assert_eq!(excerpt(whole.as_bytes()), format!("`{whole}`"));
+        assert_eq!(excerpt(format!("{whole}é").as_bytes()), format!("`{whole}…`"));
+        let of_four_bytes = "𝄞".repeat(EXCERPT);
+        assert_eq!(excerpt(format!("{of_four_bytes}𝄞").as_bytes()), format!("`{of_four_bytes}…`"));
+    }
 
     fn wrong(line: &str) -> String {
         answer(line.as_bytes()).outcome.unwrap_err().what
