@@ -3,11 +3,14 @@
 //! # A new verdict
 //!
 //! 1. Add it to [`Verdict`]. Its place there is its place in reports.
-//! 2. Return it where it is observed: in this process `runner.rs`, of a program `process/session.rs`, and where a program says
-//!    it itself, `protocol.rs`, `schemas.rs` and `process/replies.rs`.
-//! 3. The compiler does not ask everywhere. Decide for it in `known_in_words` of `report/summary.rs`, in `settle` of
-//!    `process/worker.rs` and `process/dialogue.rs`, and in `junit.rs` of the program's reports.
-//! 4. Add it to the table in `conformance/README.md`.
+//! 2. Return it where it is observed: in this process `runner.rs`, of a program `process/session.rs` or `process/client.rs`.
+//!    Where a program says it itself: `protocol.rs`, `schemas.rs`, `process/replies.rs`, the kit for Python, `library.rs` of
+//!    the program, and `fault` in `PROTOCOL.md`.
+//! 3. The compiler asks for its severity in `entry.rs`. It does not ask elsewhere: decide in `is_failure`, `message` of
+//!    `facts.rs`, `Sides::of` of `difference.rs`, `wrong_verdicts` of `deviations/entry.rs`, `report/{summary,cause}.rs`,
+//!    `is_answer` of `process/run.rs`, wherever `process/{worker,client,dialogue}.rs` ask for `Verdict::Timeout`, and in
+//!    `report/junit.rs` and `results.rs` of the program.
+//! 4. Add it to the table in `conformance/README.md`, and bless: schemas list it.
 
 use gather_spec::literal::Rows;
 use gather_spec::{Allowed, ErrorCode, ErrorFields, Outcome, ReportedError, Tensor, named};

@@ -1,4 +1,10 @@
 //! Memory layouts of tensors. An implementation's answer must not depend on them.
+//!
+//! # A new layout
+//!
+//! Add it to [`Layout`]: the runner takes it by itself, campaigns draw from the list (raise `GENERATORS` in `fuzz/plan.rs`), and
+//! `conformance/README.md` says how many there are. Numbers of threads are `THREADS` in `runner.rs` for cases, and in
+//! `fuzz/differential.rs` for campaigns.
 
 use gather_spec::tensor::Stored;
 use gather_spec::{ByteString, Call, DType, Shape, Tensor, TensorError, named};

@@ -3,7 +3,8 @@
 //!
 //! # A new field of the report
 //!
-//! The types here are the JSON form: `conformance/schemas/report.schema.json` is derived from them. Describe the field in a doc
+//! The types of `found`, `campaign` and [`Entry`] are the JSON form: `conformance/schemas/report.schema.json` is derived from
+//! them. Describe the field in a doc
 //! comment, say how it is read again if `--baseline` or `--failed` need it (`saved`), and raise [`SCHEMA`] if programs that read
 //! reports must change.
 

@@ -9,8 +9,10 @@
 //!
 //! `script/*.js` is plain JavaScript without a build step. Every text from a backend becomes a text node
 //! (`make` in `elements.js`). The scripts are named below in order; the columns of [`Data`] are in `cases`,
-//! `backends` and `clauses`. `cargo test --test program page` checks the file. `cargo test --test program
-//! browser` checks the page in Chromium, with axe-core, and prints how fast it is; it needs Node, Debian's
+//! `backends` and `clauses`. What a reader sees as a column has its heading in `page.html` and its cell in
+//! `script/list.js`; the matrix of operators is in `overview`.
+//!
+//! `cargo test --test program page` checks the file. `cargo test --test program browser` checks the page in Chromium, with axe-core, and prints how fast it is; it needs Node, Debian's
 //! package `chromium`, and `npm ci --ignore-scripts` in `conformance/tests/browser`. `node screenshots.mjs
 //! REPORT.html FOLDER` there makes pictures: look at them.
 

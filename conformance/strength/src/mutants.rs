@@ -8,7 +8,7 @@
 //!
 //! 1. Add an entry to the module of its topic: a name, what it does wrong, the real bug that it stands for, and the one step of
 //!    the model that it replaces. Random calls find out on which operators it is wrong. `.under(…)` names the profiles that it
-//!    runs under.
+//!    runs under. A new topic needs its `mod` line and its place in [`all`].
 //! 2. `cargo run --release -- mutants` lists the cases that catch it. If no case does, you have found a gap: write the missing
 //!    case by hand, for each operator that is named. Do not weaken the mutant.
 //!
