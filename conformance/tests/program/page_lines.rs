@@ -17,6 +17,8 @@ const NOT_RUN: &[(&str, &str, &str)] = &[
     ("README.md", "cargo test", ".ci/run runs it"),
     ("README.md", "gatherspec run --backend tensorflow", NETWORK),
     ("CONTRIBUTING.md", "", "what developers run; .ci/run runs the first block"),
+    ("conformance/tests/README.md", "", "what developers run"),
+    ("optimized/README.md", "cargo ", "builds under a sanitizer; .ci/nightly has them"),
     ("benches/README.md", "cargo ", "minutes of a quiet machine, for a release build"),
     ("benches/README.md", "gatherspec bench --backend", NETWORK),
     ("benches/results/side-by-side.md", "gatherspec bench --backend", NETWORK),
