@@ -4,9 +4,8 @@
 //! # A new field of the report
 //!
 //! The types of `found`, `campaign` and [`Entry`] are the JSON form: `conformance/schemas/report.schema.json` is derived from
-//! them. Describe the field in a doc
-//! comment, say how it is read again if `--baseline` or `--failed` need it (`saved`), and raise [`SCHEMA`] if programs that read
-//! reports must change.
+//! them. Describe the field in a doc comment, say how it is read again if `--baseline` or `--failed` need it (`saved`), and
+//! raise [`SCHEMA`] if programs that read reports must change.
 
 mod campaign;
 mod cause;
