@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use gather_conformance::builtin;
 use gather_conformance::internals::judge::{Strictness, Verdict};
 use gather_conformance::internals::runner::InProcess;
+use gather_spec::load::Maker;
 use gather_spec::{Specification, Tensor};
 use libfuzzer_sys::fuzz_target;
 
@@ -15,8 +16,8 @@ use libfuzzer_sys::fuzz_target;
 const MAX_OUTPUT: u64 = 1 << 16;
 /// Tensors beyond this many elements are only read.
 const MOST_ELEMENTS: usize = 1 << 8;
-/// The most cases of a file that are run.
-const MOST_CASES: usize = 4;
+/// The most runs of the cases of a file that are made.
+const MOST_RUNS: usize = 4;
 /// A file with an iota and a number beyond this is left out: millions of elements are made by right, and tests make them.
 const MOST_COUNTED: usize = 200;
 
@@ -34,9 +35,11 @@ fuzz_target!(|bytes: &[u8]| {
                 builtin::backend("reference", builtin::Policies::default(), MAX_OUTPUT).expect("a name from the list")
             };
             let mut runner = InProcess::new(make, Strictness::Strict);
-            let small = cases.iter().filter(|case| case.call.operands.tensors().all(is_small));
-            for case in small.take(MOST_CASES) {
-                let result = runner.run(case);
+            let mut maker = Maker::default();
+            let runs = cases.iter().flat_map(|case| maker.runs(case));
+            let small = runs.filter(|run| run.call.operands.tensors().all(is_small));
+            for run in small.take(MOST_RUNS) {
+                let result = runner.run(&run);
                 let broken = [Verdict::Crash, Verdict::Nondeterministic, Verdict::InputChanged];
                 assert!(!broken.contains(&result.verdict), "{result:#?}");
             }
