@@ -25,14 +25,14 @@ impl BackendReport {
     /// What is needed to fix a failure, in lines for people.
     pub fn failure_in_lines(&self, entry: &Entry, page: Page) -> String {
         let mut text = String::new();
-        failure(&mut text, self, entry, page);
+        failure::fields(&mut text, self, entry, page);
         text
     }
 
     /// The same without line breaks for width, and with the line that repeats the case.
     pub fn failure_in_text(&self, entry: &Entry) -> String {
         let mut text = String::new();
-        failure(&mut text, self, entry, Page::ENDLESS);
+        failure::fields(&mut text, self, entry, Page::ENDLESS);
         let _ = writeln!(text, "  {:<10} {}", "reproduce", self.reproduction().case(entry.run_id()));
         text
     }
@@ -47,7 +47,7 @@ impl BackendReport {
     /// The same for a kind of failures of the campaign.
     pub fn kind_in_text(&self, campaign: &PartReport, kind: &Kind) -> String {
         let mut text = String::new();
-        self::kind(&mut text, self, campaign, kind, Page::ENDLESS);
+        failure::kind(&mut text, self, campaign, kind, Page::ENDLESS);
         text
     }
 
@@ -58,16 +58,6 @@ impl BackendReport {
         gaps(&mut text, self, page, usize::MAX);
         text
     }
-}
-
-/// Writes a failure, without colours.
-fn failure(text: &mut String, backend: &BackendReport, entry: &Entry, page: Page) {
-    failure::fields(text, backend, entry, page);
-}
-
-/// Writes a kind of failures of a campaign, with the lines that repeat it, without colours.
-fn kind(text: &mut String, backend: &BackendReport, campaign: &PartReport, kind: &Kind, page: Page) {
-    failure::kind(text, backend, campaign, kind, page);
 }
 
 /// Writes problems and remarks below the name of the backend.
