@@ -163,7 +163,9 @@ typedef struct gatherspec_call_args {
     uint64_t operand_count;
     const gatherspec_attribute *attributes;
     uint64_t attribute_count;
-    const char *variant; /* how to make the call, of the variants that the library declares; null: as usual */
+    /* How to make the call, of the variants that the library declares, such as "data=transposed,execution=compiled"; null: as
+     * usual. Strides are those of its layouts already. */
+    const char *variant;
 } gatherspec_call_args;
 
 /* What a call comes to. */
@@ -232,8 +234,8 @@ typedef struct gatherspec_operator {
     uint64_t more_dtype_count;
     const uint32_t *more_index_dtypes;
     uint64_t more_index_dtype_count;
-    const char *const *variants; /* reserved: null */
-    uint64_t variant_count;      /* reserved: 0 */
+    const char *const *variants; /* ways to make a call, such as "operands=transposed" or "indices=constant": see PROTOCOL.md */
+    uint64_t variant_count;
 } gatherspec_operator;
 
 /* Who the library is, and what it can do. */

@@ -47,11 +47,8 @@ impl Default for Settings {
 ///
 /// let params = Tensor::new(DType::U8, [3], vec![10u8, 20, 30])?;
 /// let indices = Tensor::new(DType::I32, [2], vec![2u32, 0])?;
-/// let call = Call {
-///     operator: gather.operator.clone(),
-///     operands: [("params", params), ("indices", indices)].into(),
-///     attributes: [].into(),
-/// };
+/// let operands = [("params", params), ("indices", indices)].into();
+/// let call = Call::new(gather.operator.clone(), operands, [].into());
 /// let expected = Tensor::new(DType::U8, [2], vec![30u8, 10])?;
 /// assert_eq!(answer(gather, &call, &Settings::default()), Outcome::Output(expected));
 /// # Ok(())

@@ -45,7 +45,7 @@ const POOLED: usize = 4 << 30;
 /// let params = Tensor::new(DType::U8, [3], vec![10u8, 20, 30])?;
 /// let indices = Tensor::new(DType::I32, [2], vec![2u32, 0])?;
 /// let operands = [("params", params), ("indices", indices)].into();
-/// let call = Call { operator: gather.operator.clone(), operands, attributes: [].into() };
+/// let call = Call::new(gather.operator.clone(), operands, [].into());
 /// let mut run = prepare(gather, &call, &Settings::default(), Memory::Reused)?.expect("numbers along an axis");
 /// run()?;
 /// # Ok(())

@@ -51,11 +51,9 @@ fn a_list_of_dims_is_a_list_of_integers() {
         [("offset_dims", Attribute::Integer(1)), ("indices_are_sorted", Attribute::Integer(1))]
     {
         let (params, indices) = bytes_and_rows();
-        let call = Call {
-            operator: Operator::new("stablehlo.gather"),
-            operands: [("operand", params), ("start_indices", indices)].into(),
-            attributes: [(name.to_owned(), value)].into(),
-        };
+        let operands = [("operand", params), ("start_indices", indices)].into();
+        let attributes = [(name.to_owned(), value)].into();
+        let call = Call::new(Operator::new("stablehlo.gather"), operands, attributes);
         assert!(matches!(answer(&call, Settings::default()), Outcome::Unsupported(_)), "{name}");
     }
 }
@@ -66,7 +64,7 @@ fn jax_always_takes_the_lists_that_have_no_default() {
     let gather = |attributes| {
         let (params, indices) = bytes_and_rows();
         let operands = [("operand", params), ("start_indices", indices)].into();
-        answer(&Call { operator: Operator::new("jax.lax.gather"), operands, attributes }, Settings::default())
+        answer(&Call::new(Operator::new("jax.lax.gather"), operands, attributes), Settings::default())
     };
     let lists = ["offset_dims", "collapsed_slice_dims", "start_index_map", "slice_sizes"];
     for name in lists {
@@ -112,7 +110,7 @@ fn an_attribute_that_the_operator_lacks_is_unsupported() {
             operands.push(("axis", Tensor::new(DType::I64, [], vec![0u64]).unwrap()));
         }
         let operands = operands.into_iter().collect();
-        let mut call = Call { operator: Operator::new(operator.name), operands, attributes };
+        let mut call = Call::new(Operator::new(operator.name), operands, attributes);
         assert!(matches!(answer(&call, Settings::default()), Outcome::Output(_)), "{}", call.operator);
         call.attributes.insert("mode".to_owned(), Attribute::Integer(0));
         assert!(matches!(answer(&call, Settings::default()), Outcome::Unsupported(_)), "{}", call.operator);
@@ -123,11 +121,11 @@ fn an_attribute_that_the_operator_lacks_is_unsupported() {
 fn an_ignored_attribute_has_a_type_too() {
     let (params, indices) = (bytes_and_rows().0, Tensor::new(DType::I64, [1], vec![2u64]).unwrap());
     let attributes = [("dim", Attribute::Integer(0)), ("sparse_grad", Attribute::Integer(1))];
-    let call = Call {
-        operator: Operator::new("torch.gather"),
-        operands: [("input", params), ("index", indices)].into(),
-        attributes: attributes.map(|(name, value)| (name.to_owned(), value)).into(),
-    };
+    let call = Call::new(
+        Operator::new("torch.gather"),
+        [("input", params), ("index", indices)].into(),
+        attributes.map(|(name, value)| (name.to_owned(), value)).into(),
+    );
     let Outcome::Unsupported(why) = answer(&call, Settings::default()) else { panic!("1 is no boolean") };
     assert_eq!(why, "the attribute `sparse_grad` is a boolean, not 1");
 }
@@ -220,10 +218,7 @@ fn operands_that_the_operator_lacks_or_misses_are_unsupported() {
     let (params, indices) = bytes_and_rows();
     let ask = |operands: &[(&'static str, &Tensor)]| {
         let operands = operands.iter().map(|(name, tensor)| (*name, (*tensor).clone())).collect();
-        answer(
-            &Call { operator: Operator::new("tf.gather_nd"), operands, attributes: [].into() },
-            Settings::default(),
-        )
+        answer(&Call::new(Operator::new("tf.gather_nd"), operands, [].into()), Settings::default())
     };
     assert!(matches!(ask(&[("params", &params), ("indices", &indices)]), Outcome::Output(_)));
     let said = |operands: &[(&'static str, &Tensor)]| match ask(operands) {

@@ -1,6 +1,7 @@
 //! What a backend receives and returns: operators by name, calls, policies, outcomes.
 
 mod attribute;
+mod variant;
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use crate::shape::{MAX_BYTES, nonzero_bytes};
 use crate::{DType, ErrorCode, ErrorFields, GatherError, Refusal, Tensor, named};
 
 pub use attribute::{Attribute, Attributes, Finite};
+pub use variant::{EXECUTION, OPERANDS, SHAPES, Variant, Way};
 
 /// The name of a documented function, such as `tf.gather_nd`. The set is open: every folder under `spec/operators/` defines
 /// an operator, and a backend answers those that it knows.
@@ -128,6 +130,16 @@ pub struct Call {
     pub operands: Operands,
     /// The attributes to send.
     pub attributes: Attributes,
+    /// How it is made. A backend that declares no variants is called as usual.
+    pub variant: Variant,
+}
+
+impl Call {
+    /// A call that is made as usual.
+    #[must_use]
+    pub fn new(operator: Operator, operands: Operands, attributes: Attributes) -> Self {
+        Self { operator, operands, attributes, variant: Variant::default() }
+    }
 }
 
 named! {

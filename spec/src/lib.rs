@@ -41,7 +41,7 @@ mod yaml;
 
 pub use call::{
     Attribute, Attributes, BadIndex, Call, EmptyAxis, NegativeIndex, Operator, Outcome, Profile,
-    ReportedError,
+    ReportedError, Variant,
 };
 #[cfg(feature = "cases")]
 pub use case::{Allowed, Case, Expectation, Filled};

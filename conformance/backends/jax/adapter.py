@@ -44,7 +44,7 @@ def operator(function, attributes=("axis", "mode", "fill_value")):
             attributes["fill_value"] = np.asarray(attributes["fill_value"])[()]
         return function(*operands, **attributes)
 
-    return Operator(call, [*NUMPY, "bf16"], INTEGERS, attributes)
+    return Operator(call, [*NUMPY, "bf16"], INTEGERS, attributes, compile=jax.jit)
 
 
 serve(

@@ -15,12 +15,18 @@ both are here: `numpy_load`, `numpy_store`. An attribute that is an element, suc
 too, with the shape (). An exception is an error without a code, and its traceback goes to standard error, as does whatever
 the library prints. `Unsupported` says that there is no such thing. After each call the kit stores the operands as well: one
 that the function wrote to is `input-changed`.
+
+A call may be made in several ways, its variants. `variants=LAYOUTS` of an operator declares that its operands may have any
+strides: `numpy_load` lays them out, and another `load` finds the layout at the Tensor. `compile=jax.jit` declares that the
+function may be compiled, as a whole or with constants for operands: the kit makes a function of those operands that are no
+constants, which loads the others while it is compiled.
 """
 
 import base64
 import binascii
 import contextlib
 import json
+import math
 import mmap
 import os
 import sys
@@ -31,6 +37,9 @@ SIZES = {
     "bool": 1, "i8": 1, "u8": 1, "i16": 2, "u16": 2, "f16": 2, "bf16": 2, "i32": 4, "u32": 4, "f32": 4,
     "i64": 8, "u64": 8, "f64": 8, "c64": 8, "c128": 16,
 }
+# The layouts that `numpy_load` makes.
+LAYOUTS = [f"operands={layout}" for layout in ("transposed", "offset", "reversed", "stride-0", "read-only")]
+CONSTANT, COMPILED, SYMBOLIC = "operands=constant", "execution=compiled", "shapes=symbolic"
 # Files of more bytes than this are mapped into memory instead of being read. A write to them ends the process.
 LARGE = 256 << 20
 MAX_RANK = 64
@@ -52,7 +61,12 @@ class Invalid(Exception):
 class Tensor:
     """A dtype, a shape, and little-endian, row-major bytes; for strings a list of bytes objects. `data` is a bytes object, or
     above 256 MiB a read-only memoryview of a file. ctypes takes only the first by itself; both have the address
-    `numpy.frombuffer(data, "u1").ctypes.data`."""
+    `numpy.frombuffer(data, "u1").ctypes.data`.
+
+    An operand has its name as `operand`. Its variant is `layout`, such as "transposed", and whether it is `constant`;
+    `symbolic` says that the function shall be made for unknown dims."""
+
+    operand, layout, constant, symbolic = None, None, False, False
 
     def __init__(self, dtype, shape, data):
         self.dtype, self.shape, self.data = dtype, tuple(shape), data
@@ -62,39 +76,100 @@ class Operator:
     """What answers an operator, and what it declares. `into` is the function that writes to an output which it gets as
     `out`, for timing; None if the library has none. `limits` says what the function does not take: max_rank, no_scalars,
     no_empty, max_elements, max_output_bytes, axes, without_attributes. `more_dtypes` and `more_index_dtypes` are those that
-    it takes and the operator's page does not list."""
+    it takes and the operator's page does not list.
+
+    `variants` are the ways in which the function can be called besides the usual one: LAYOUTS, CONSTANT and SYMBOLIC where
+    `load` sees to it, or texts such as "indices=constant". `compile` makes a compiled function of a function, and declares
+    COMPILED and CONSTANT; `compile_symbolic` does so for arguments of unknown dims, which it gets as well, and declares
+    SYMBOLIC. `compilations` is the most calls to compile in a run of the whole suite."""
 
     def __init__(
         self, function, dtypes, index_dtypes, attributes=(), bad="error", negative="reject", into=None,
-        more_dtypes=(), more_index_dtypes=(), **limits,
+        more_dtypes=(), more_index_dtypes=(), variants=(), compile=None, compile_symbolic=None, compilations=None,
+        **limits,
     ):
         unknown = sorted(set(limits) - LIMITS)
         if unknown:
             raise TypeError(f"unknown limits: {', '.join(unknown)}; there are {', '.join(sorted(LIMITS))}")
         self.function, self.attributes, self.into = function, attributes, into
+        self.compile, self.compile_symbolic = compile, compile_symbolic
+        variants = [*variants, *([CONSTANT, COMPILED] if compile else []), *([SYMBOLIC] if compile_symbolic else [])]
         self.declared = {
             "profile": {"bad": bad, "negative": negative},
             "dtypes": list(dtypes),
             "index_dtypes": list(index_dtypes),
         }
         more = {"dtypes": list(more_dtypes), "index_dtypes": list(more_index_dtypes)}
-        for key, value in [("limits", limits), ("extends", {name: of for name, of in more.items() if of})]:
-            if value:
-                self.declared[key] = value
+        extends = {name: of for name, of in more.items() if of}
+        optional = {"limits": limits, "extends": extends, "variants": variants, "compilations": compilations}
+        self.declared.update((key, value) for key, value in optional.items() if value)
+
+    def has(self, axis, way):
+        """Whether a value of a variant is declared."""
+        axes = (axis,) if axis in ("shapes", "execution") else (axis, "operands")
+        return any(f"{one}={way}" in self.declared.get("variants", ()) for one in axes)
 
 
 def numpy_load(tensor):
-    """A NumPy array, writable unless it has more than 256 MiB; strings are an array of bytes objects."""
+    """A NumPy array in the layout of the tensor, writable unless it has more than 256 MiB or its layout says otherwise; strings
+    are an array of bytes objects."""
     import numpy
 
     if tensor.dtype == "string":
         array = numpy.empty(len(tensor.data), dtype=object)
         array[:] = tensor.data
-        return array.reshape(tensor.shape)
+        return _laid_out(array.reshape(tensor.shape), tensor.layout)
     if tensor.dtype not in NUMPY:
         raise Unsupported(f"NumPy has no {tensor.dtype}")
     array = numpy.frombuffer(tensor.data, NUMPY[tensor.dtype])
-    return (array if isinstance(tensor.data, memoryview) else array.copy()).reshape(tensor.shape)
+    array = (array if isinstance(tensor.data, memoryview) else array.copy()).reshape(tensor.shape)
+    return _laid_out(array, tensor.layout)
+
+
+def _laid_out(array, layout):
+    """The same array with other strides."""
+    import numpy
+
+    if layout == "transposed":
+        return numpy.asfortranarray(array)
+    if layout == "reversed":
+        backwards = (slice(None, None, -1),) * array.ndim
+        return array[backwards].copy()[backwards]
+    if layout == "stride-0":
+        one = tuple(slice(0, 1 if _is_repeated(array, axis) else None) for axis in range(array.ndim))
+        return numpy.broadcast_to(array[one].copy(), array.shape)
+    if layout == "offset":
+        padded = _padded(array.shape)
+        count = 3 + int(numpy.prod(padded))
+        if array.dtype == object:
+            whole = numpy.full(count, b"garbage", object)
+        else:
+            whole = numpy.frombuffer(bytearray(b"\xa5" * (count * array.itemsize)), array.dtype)
+        # With an ellipsis it is an array also if there are no dims.
+        window = whole[3:].reshape(padded)[(..., *(slice(dim) for dim in array.shape))]
+        window[...] = array
+        return window
+    if layout == "read-only":
+        array.flags.writeable = False
+    return array
+
+
+def _is_repeated(array, axis):
+    """Whether all slices along an axis are equal, bit by bit."""
+    slices = (array.take([at], axis) for at in range(array.shape[axis]))
+    return len({tuple(one.ravel().tolist()) if one.dtype == object else one.tobytes() for one in slices}) == 1
+
+
+def _padded(shape):
+    """The dims of a buffer around a window: one more from the last axis on, as long as it stays small."""
+    padded, count = list(shape), math.prod(shape)
+    most = max(4 * count, 4096)
+    for axis in reversed(range(len(shape))):
+        count = count // shape[axis] * (shape[axis] + 1) if shape[axis] else most + 1
+        if count > most:
+            break
+        padded[axis] += 1
+    return padded
 
 
 def numpy_store(array):
@@ -135,7 +210,7 @@ def serve(name, version, operators, load, store, language="Python", block=None, 
                 return
             if command == "start" and _keys(message, ["cmd", "protocol"]):
                 reply = start
-            elif command == "call" and _keys(message, CALL):
+            elif command == "call" and _keys(message, CALL, ["variant"]):
                 reply = backend.call(message)
             elif command == "time" and _keys(message, CALL + ["rounds", "min_round_ns"], ["threads", "output"]):
                 reply = backend.time(message)
@@ -160,12 +235,22 @@ class _Backend:
         seq = _count(message["seq"], "seq")
         operands = {name: _tensor(tensor, name) for name, tensor in _operands(message).items()}
         attributes = _attributes(message["attributes"])
+        variant = _variant(message.get("variant", ""))
         loaded = {}
 
         def answer():
             function = self._function(message["operator"], attributes)
-            loaded.update((name, self.load(tensor)) for name, tensor in operands.items())
-            output = function(*loaded.values(), **self._loaded(attributes))
+            operator = self.operators[message["operator"]]
+            self._vary(operands, variant, operator)
+            compile = self._compiler(variant, operator)
+            for name, tensor in operands.items():
+                if not (compile and tensor.constant):
+                    loaded[name] = self.load(tensor)
+            named = self._loaded(attributes)
+            if compile:
+                function = compile(self._with_constants(function, operands, named), list(loaded.values()))
+                named = {}
+            output = function(*loaded.values(), **named)
             return {"seq": seq, "output": _message(self.store(self.block(output)))}
 
         reply = _guarded(seq, answer)
@@ -174,11 +259,43 @@ class _Backend:
                 return {"seq": seq, "invalid": f"the function wrote to its operand {name}", "fault": "input-changed"}
         return reply
 
+    @staticmethod
+    def _vary(operands, variant, operator):
+        """Tells the operands in which variant the call is."""
+        for axis, way in variant.items():
+            if not operator.has(axis, way):
+                raise Unsupported(f"no variant {axis}={way}")
+            if axis in operands:
+                operands[axis].constant = way == "constant"
+                operands[axis].layout = None if way == "constant" else way
+        for name, tensor in operands.items():
+            tensor.operand, tensor.symbolic = name, "shapes" in variant
+
+    @staticmethod
+    def _compiler(variant, operator):
+        """What compiles the function for a call in a variant; None if nothing does."""
+        if "shapes" in variant and operator.compile_symbolic:
+            return operator.compile_symbolic
+        if operator.compile and any(way in ("constant", "compiled") for way in variant.values()):
+            return lambda function, arguments: operator.compile(function)
+        return None
+
+    def _with_constants(self, function, operands, attributes):
+        """A function of the operands that are no constants. It loads the others where it is called: while it is compiled."""
+
+        def of_arguments(*arguments):
+            rest = iter(arguments)
+            whole = [self.load(tensor) if tensor.constant else next(rest) for tensor in operands.values()]
+            return function(*whole, **attributes)
+
+        return of_arguments
+
     def _changed(self, tensor, array, message, name):
         """Whether a call wrote to an operand: to the tensor of the kit, which an array may share, or to the array."""
         if isinstance(tensor.data, memoryview):
             return False
         fresh = _tensor(message, name)
+        fresh.operand, fresh.layout, fresh.symbolic = name, tensor.layout, tensor.symbolic
         if tensor.data != fresh.data:
             return True
         stored = self._stored(array)
@@ -330,6 +447,16 @@ def _operands(message):
     if not isinstance(message["operands"], dict):
         raise Invalid("operands is no object")
     return message["operands"]
+
+
+def _variant(text):
+    """The values of a variant by axis."""
+    if not isinstance(text, str):
+        raise Invalid("variant is no text")
+    parts = [part.partition("=") for part in text.split(",") if part]
+    if not all(axis and way for axis, _, way in parts) or len({axis for axis, _, _ in parts}) < len(parts):
+        raise Invalid("variant is no list such as indices=constant,execution=compiled")
+    return {axis: way for axis, _, way in parts}
 
 
 def _attributes(attributes):

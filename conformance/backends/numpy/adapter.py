@@ -3,7 +3,7 @@ NumPy's main namespace implements that standard. Nothing is checked that NumPy i
 
 import numpy as np
 
-from gatherspec_kit import NUMPY, Operator, numpy_load, numpy_store, serve
+from gatherspec_kit import LAYOUTS, NUMPY, Operator, numpy_load, numpy_store, serve
 
 INTEGERS = ["i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"]
 DTYPES = [*NUMPY, "string"]
@@ -22,15 +22,16 @@ serve(
     store=numpy_store,
     operators={
         # The mode of a call chooses, so that what is declared says nothing.
-        "numpy.take": Operator(np.take, DTYPES, INTEGERS, ["axis", "mode"], into=np.take),
+        "numpy.take": Operator(np.take, DTYPES, INTEGERS, ["axis", "mode"], into=np.take, variants=LAYOUTS),
         "numpy.take_along_axis": Operator(
-            np.take_along_axis, DTYPES, INTEGERS, ["axis"], bad="error", negative="wrap"
+            np.take_along_axis, DTYPES, INTEGERS, ["axis"], bad="error", negative="wrap", variants=LAYOUTS
         ),
         "array_api.take": Operator(
-            standard(np.take), STANDARD, INTEGERS, ["axis"], bad="error", negative="wrap", into=standard(np.take)
+            standard(np.take), STANDARD, INTEGERS, ["axis"], bad="error", negative="wrap",
+            into=standard(np.take), variants=LAYOUTS,
         ),
         "array_api.take_along_axis": Operator(
-            standard(np.take_along_axis), STANDARD, INTEGERS, ["axis"], bad="error", negative="wrap"
+            standard(np.take_along_axis), STANDARD, INTEGERS, ["axis"], bad="error", negative="wrap", variants=LAYOUTS
         ),
     },
 )

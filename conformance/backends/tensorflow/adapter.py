@@ -1,4 +1,5 @@
-"""TensorFlow, eager, on the CPU: its own `tf.gather_nd`, `tf.gather` and `tf.raw_ops.GatherNd`, called as they are."""
+"""TensorFlow on the CPU: its own `tf.gather_nd`, `tf.gather` and `tf.raw_ops.GatherNd`, called as they are: eagerly, or in a
+`tf.function`, with operands that are constants of its graph, or arguments whose dims it does not know."""
 
 import os
 
@@ -29,8 +30,21 @@ def raw_gather_nd(params, indices):
     return tf.raw_ops.GatherNd(params=params, indices=indices)
 
 
+def with_unknown_dims(function, arguments):
+    unknown = [tf.TensorSpec([None] * argument.shape.rank, argument.dtype) for argument in arguments]
+    return tf.function(function, input_signature=unknown)
+
+
 def operator(function, index_dtypes, *attributes):
-    return Operator(function, [*SIZES, "string"], index_dtypes, attributes)
+    return Operator(
+        function,
+        [*SIZES, "string"],
+        index_dtypes,
+        attributes,
+        compile=tf.function,
+        compile_symbolic=with_unknown_dims,
+        compilations=250,  # each takes some 15 ms, many times as long as an eager call
+    )
 
 
 serve(

@@ -10,6 +10,7 @@ use gather_spec::{Call, Case, DType, Outcome, Profile, Roles, Run, Specification
 use serde::{Deserialize, Serialize};
 
 use crate::limits::{Extends, Limits};
+use crate::variants::Variants;
 use crate::words::name;
 
 /// Anything that answers calls. An instance is used by one thread at a time. A panic counts as a crash, and the instance
@@ -114,12 +115,13 @@ impl Description {
         Self { backend: self.backend.clone(), operators }
     }
 
-    /// A sentence for each declared operator that the specification does not have, and for each attribute that calls shall be
-    /// without and that the operator does not have. Another version may have it, or its name is misspelt and declares nothing.
+    /// A sentence for each declared operator that the specification does not have, for each attribute that calls shall be
+    /// without and that the operator does not have, and for each operand of a variant likewise. Another version may have it, or its name is misspelt and declares nothing.
     #[must_use]
     pub fn unknown_names(&self, spec: &Specification) -> Vec<String> {
         let mut sentences = self.unknown_operators(spec);
         sentences.extend(self.unknown_attributes(spec));
+        sentences.extend(self.unknown_axes(spec));
         sentences
     }
 
@@ -135,6 +137,17 @@ impl Description {
                 name(unknown)
             );
             Some(said + &meant.unwrap_or_default())
+        };
+        self.operators.iter().filter_map(of_operator).take(NAMED).collect()
+    }
+
+    fn unknown_axes(&self, spec: &Specification) -> Vec<String> {
+        let of_operator = |(operator, capability): (&String, &Capability)| {
+            let signature = spec.operator(operator)?;
+            let unknown = capability.variants.unknown_axis(signature)?;
+            let known: Vec<&str> = signature.operands.iter().map(|operand| &*operand.name).collect();
+            let (unknown, known) = (name(unknown), known.join(", "));
+            Some(format!("declares variants of `{operator}` by `{unknown}`, and its operands are {known}"))
         };
         self.operators.iter().filter_map(of_operator).take(NAMED).collect()
     }
@@ -231,6 +244,12 @@ pub struct Capability {
     /// The dtypes that it accepts although the operator's page does not list them.
     #[serde(default, deserialize_with = "crate::strict::object", skip_serializing_if = "Extends::is_empty")]
     pub extends: Extends,
+    /// The ways to make a call that it knows, besides the usual one.
+    #[serde(default, skip_serializing_if = "Variants::is_empty")]
+    pub variants: Variants,
+    /// The most calls that it compiles for variants, over the whole suite; no limit if absent.
+    #[serde(default, deserialize_with = "crate::strict::present", skip_serializing_if = "Option::is_none")]
+    pub compilations: Option<u64>,
 }
 
 impl Identity {

@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use gather_spec::load::Maker;
-use gather_spec::{Allowed, Call, Case, DType, Element, Run, Signature, TensorError, any};
+use gather_spec::{Allowed, Call, Case, DType, Element, Run, Signature, TensorError, Variant, any};
 
 use crate::backend::{Capability, Description};
 use crate::judge::is_dtype_error;
@@ -28,6 +28,8 @@ pub(crate) enum Outside {
     Extension,
     /// It exceeds these limits.
     Limits(Vec<Limit>),
+    /// It is in a variant that is not declared.
+    Variant(Variant),
 }
 
 impl fmt::Display for Outside {
@@ -39,6 +41,7 @@ impl fmt::Display for Outside {
                 let limits: Vec<String> = limits.iter().map(Limit::to_string).collect();
                 write!(f, "outside the declared limits: {}", limits.join(", "))
             }
+            Self::Variant(variant) => write!(f, "the backend does not declare the variant {variant}"),
         }
     }
 }
@@ -54,6 +57,9 @@ impl Capability {
 
     /// Why a run is not sent: `run` is in dtypes that the backend declares, if it has any of those.
     pub(crate) fn excludes(&self, run: &Run) -> Option<Outside> {
+        if !self.variants.admit(&run.call) {
+            return Some(Outside::Variant(run.call.variant.clone()));
+        }
         let allowed = run.expect.under(self.profile);
         let rejects_dtype = allowed.iter().any(is_dtype_error);
         let (params, indices) = (run.params().dtype(), run.indices().dtype());

@@ -258,14 +258,18 @@ impl Entry {
         Self::of_case(&run.case, vec![Self::with_facts(run, result)])
     }
 
+    /// The place of the run that a case shows: the smallest of those with the worst verdict.
+    pub(crate) fn worst(&self) -> Option<usize> {
+        let runs = self.all.iter().enumerate();
+        let by_verdict = runs.max_by_key(|(at, run)| (severity(run.verdict), Reverse((run.size, *at))));
+        by_verdict.map(|(at, _)| at)
+    }
+
     /// Concludes the result of a case from those of its runs.
     pub(crate) fn settle(&mut self) {
+        let Some(worst) = self.worst() else { return };
         let all = std::mem::take(&mut self.all);
-        let Some((_, first)) =
-            all.iter().enumerate().max_by_key(|(at, run)| (severity(run.verdict), Reverse((run.size, *at))))
-        else {
-            return;
-        };
+        let first = &all[worst];
         let mut verdicts = BTreeMap::new();
         for run in all.iter().filter(|run| run.verdict != Verdict::Pass) {
             *verdicts.entry(run.verdict).or_default() += 1;
@@ -277,10 +281,11 @@ impl Entry {
         *self = Self {
             // An id without brackets means all runs of a case, and is also the id of its run in the default
             // mode.
-            run: (!passed && all.len() > 1).then(|| match first.id == self.id {
-                true => format!("{}[]", self.id),
-                false => first.id.clone(),
-            }),
+            run: match first.id == self.id {
+                _ if passed => None,
+                true => (all.len() > 1).then(|| format!("{}[]", self.id)),
+                false => Some(first.id.clone()),
+            },
             runs,
             id: std::mem::take(&mut self.id),
             clauses: if passed { Arc::clone(&self.clauses) } else { Arc::clone(&first.clauses) },

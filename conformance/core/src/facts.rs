@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use gather_spec::signature::{AttributeRole, OperandRole};
-use gather_spec::{Allowed, Attribute, Call, DType, ErrorCode, Profile, Run, Signature};
+use gather_spec::{Allowed, Attribute, Call, DType, ErrorCode, Profile, Run, Signature, Variant};
 use serde::Deserialize;
 
 use crate::backend::Dtypes;
@@ -48,6 +48,7 @@ pub struct Facts {
     pub(crate) attributes: Vec<(String, Attribute)>,
     pub(crate) mode: Option<String>,
     pub(crate) profile: Profile,
+    pub(crate) variant: Variant,
     pub(crate) message: Option<String>,
 }
 
@@ -89,6 +90,7 @@ impl Facts {
                 .mode_sent(&call.attributes)
                 .or(signature.modes().first())
                 .map_or(declared, |mode| mode.profile),
+            variant: call.variant.clone(),
             message: None,
         })
     }

@@ -6,6 +6,7 @@
 //! `conformance/README.md` says how many there are. Numbers of threads are `THREADS` in `runner.rs` for cases, and in
 //! `fuzz/differential.rs` for campaigns.
 
+use gather_spec::call::Way;
 use gather_spec::tensor::Stored;
 use gather_spec::{ByteString, Call, DType, Shape, Tensor, TensorError, named};
 use ndarray::{ArrayViewMutD, Axis, IxDyn, Slice};
@@ -77,11 +78,9 @@ impl Layouts {
     pub fn apply(self, call: &Call) -> Result<Call, TensorError> {
         let operands = call.operands.shared().enumerate();
         let operands = operands.map(|(at, (name, tensor))| Ok((name.clone(), self.of(at).tensor(tensor)?)));
-        Ok(Call {
-            operator: call.operator.clone(),
-            operands: operands.collect::<Result<_, TensorError>>()?,
-            attributes: call.attributes.clone(),
-        })
+        let operands = operands.collect::<Result<_, TensorError>>()?;
+        let (operator, attributes) = (call.operator.clone(), call.attributes.clone());
+        Ok(Call { operator, operands, attributes, variant: call.variant.clone() })
     }
 
     /// The layouts of a call's operands in words: `params=transposed,indices=offset`; `row-major` if all are.
@@ -97,6 +96,18 @@ impl Layouts {
 }
 
 impl Layout {
+    /// The layout of an operand in a variant; `None` if the variant says nothing of where its elements lie.
+    #[must_use]
+    pub const fn of(way: Way) -> Option<Self> {
+        match way {
+            Way::Transposed => Some(Self::Transposed),
+            Way::Offset => Some(Self::Offset),
+            Way::Reversed => Some(Self::Reversed),
+            Way::Expanded => Some(Self::Broadcast),
+            Way::ReadOnly | Way::Constant | Way::Symbolic | Way::Compiled => None,
+        }
+    }
+
     /// The same call with all operands in this layout.
     ///
     /// # Errors
@@ -169,6 +180,14 @@ impl Layout {
         };
         Tensor::strided(tensor.dtype(), shape.clone(), strides, offset, stored.stored().clone())
     }
+}
+
+/// Whether some axis has several slices, all of them equal. Of large tensors, which take long to compare, it is not known.
+pub(crate) fn has_equal_slices(tensor: &Tensor) -> bool {
+    const MOST_COMPARED: usize = 1 << 16;
+    let several = |axis: &usize| tensor.shape()[*axis] > 1;
+    tensor.shape().element_count() <= MOST_COMPARED
+        && (0..tensor.rank()).filter(several).any(|axis| slices_are_equal(tensor, axis).unwrap_or(false))
 }
 
 /// Whether all slices along an axis are equal, which is checked by comparing each with the next.

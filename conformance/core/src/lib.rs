@@ -40,6 +40,7 @@ mod interrupt;
 mod judge;
 mod layout;
 mod limits;
+mod plan;
 mod process;
 pub mod protocol;
 mod report;
@@ -55,12 +56,14 @@ mod shell;
 mod strict;
 mod style;
 mod trouble;
+mod variants;
 mod words;
 
 pub use backend::Backend;
 #[cfg(feature = "harness")]
 pub use harness::{harness, harness_with};
 pub use limits::{Extends, Limits};
+pub use variants::Variants;
 
 /// What the other crates of this project share with this one. Anything in here may change in any release.
 #[cfg(feature = "internals")]
@@ -108,6 +111,10 @@ pub mod internals {
     /// Layouts of the operands of a call.
     pub mod layout {
         pub use crate::layout::*;
+    }
+    /// Which variants a run is made in.
+    pub mod plan {
+        pub use crate::plan::*;
     }
     /// Backends in processes of their own.
     pub mod process {

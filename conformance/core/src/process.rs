@@ -30,6 +30,7 @@ mod not_started;
 mod orphans;
 mod patience;
 mod program;
+mod reduce;
 mod replies;
 mod run;
 mod sanitizer;

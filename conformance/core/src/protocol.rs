@@ -11,7 +11,9 @@ mod unusable;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
-use gather_spec::{Attributes, Call, ErrorCode, ErrorFields, Operator, Outcome, ReportedError, error_fields};
+use gather_spec::{
+    Attributes, Call, ErrorCode, ErrorFields, Operator, Outcome, ReportedError, Variant, error_fields,
+};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use crate::backend::OutputMemory;
@@ -101,6 +103,9 @@ pub struct CallMessage {
     /// Attributes by name.
     #[serde(with = "attributes")]
     pub attributes: Attributes,
+    /// How to make the call, if not as usual: `indices=constant,execution=compiled`.
+    #[serde(default, skip_serializing_if = "Variant::is_usual")]
+    pub variant: Variant,
 }
 
 /// A request to time a call.
@@ -303,6 +308,7 @@ impl CallMessage {
                     .collect(),
             ),
             attributes: call.attributes.clone(),
+            variant: call.variant.clone(),
         }
     }
 }
@@ -321,7 +327,7 @@ pub fn call(
         Ok((name.as_str(), tensor))
     });
     let operands = operands.collect::<Result<_, Unusable>>()?;
-    Ok(Call { operator: operator.clone(), operands, attributes: attributes.clone() })
+    Ok(Call::new(operator.clone(), operands, attributes.clone()))
 }
 
 impl Reply {

@@ -4,6 +4,8 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use gather_spec::Variant;
+
 use crate::check::Way;
 use crate::shell::quoted;
 
@@ -97,8 +99,8 @@ impl Reproduction {
         format!("{before}{id}{after}")
     }
 
-    /// The line that repeats the cases of a file, `-` for standard input. A built-in backend answers in this way.
-    pub fn cases(&self, file: &Path, way: Way) -> String {
+    /// The line that repeats the cases of a file, `-` for standard input, in a variant. A built-in backend answers in this way.
+    pub fn cases(&self, file: &Path, way: Way, variant: &Variant) -> String {
         let mut of_way = self.clone();
         if self.named == Named::BuiltIn {
             let name = self.backend.split(':').next().unwrap_or_default();
@@ -108,7 +110,9 @@ impl Reproduction {
                 of_way.environment.push((gather_optimized::LEVEL_VARIABLE, level.to_string()));
             }
         }
-        of_way.line("run", &path("--cases", file), "")
+        let cases = path("--cases", file);
+        let made = if variant.is_usual() { String::new() } else { format!(" --variant {variant}") };
+        of_way.line("run", &format!("{cases}{made}"), "")
     }
 
     /// The line that repeats a campaign, given what is drawn.

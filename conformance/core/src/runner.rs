@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gather_spec::{Allowed, Call, ErrorCode, Filled, Outcome, Profile, Run, Tensor, TensorError};
+use gather_spec::{Allowed, Call, Filled, Outcome, Profile, Run, Tensor, TensorError, Variant};
 
 use crate::backend::{Capability, Description};
 use crate::declared::{Outside, Probes};
@@ -14,6 +14,7 @@ use crate::difference::Difference;
 use crate::in_process::InProcessBackend;
 use crate::judge::{Judgement, Strictness, Verdict, describe_allowed, describe_outcome, judge};
 use crate::layout::{Layout, Layouts};
+use crate::plan::{VariantsAsked, meets_all, turn};
 use crate::words::shown;
 
 /// The numbers of threads to try, for a backend that lets the runner choose.
@@ -82,6 +83,7 @@ pub struct InProcess<F> {
     /// The numbers of threads that the backend can run on.
     threads: &'static [usize],
     repeat: usize,
+    variants: VariantsAsked,
     strictness: Strictness,
     probes: Arc<Probes>,
 }
@@ -109,6 +111,7 @@ impl<F: Fn() -> B, B: Into<InProcessBackend>> InProcess<F> {
             calls: Calls::InTurn,
             threads,
             repeat: 1,
+            variants: VariantsAsked::Turns,
             strictness,
             probes: Arc::default(),
         }
@@ -154,8 +157,39 @@ impl<F: Fn() -> B, B: Into<InProcessBackend>> InProcess<F> {
         &self.description
     }
 
-    /// Makes the calls of a run, in dtypes that the backend declares.
+    /// Makes the calls of a run, in dtypes and variants that the backend declares. The first variant that fails decides.
     pub fn run(&mut self, run: &Run) -> RunResult {
+        let variants = self.variants_of(run);
+        if variants.is_empty() {
+            return self.run_in_variant(run);
+        }
+        let start = Instant::now();
+        let mut varied = run.clone();
+        let mut result = None;
+        for variant in variants {
+            varied.call.variant = variant;
+            let one = result.insert(self.run_in_variant(&varied));
+            if one.verdict != Verdict::Pass {
+                break;
+            }
+        }
+        RunResult { duration: Some(start.elapsed()), ..result.expect("there is at least one variant") }
+    }
+
+    /// The variants of a run, without the layouts, which every backend in this process gets; none if none is declared.
+    fn variants_of(&self, run: &Run) -> Vec<Variant> {
+        let capability = self.description.operators.get(run.call.operator.as_str());
+        let Some(capability) = capability.filter(|one| !one.variants.is_empty()) else { return Vec::new() };
+        let Ok(declared) = capability.in_declared_dtypes(run) else { return Vec::new() };
+        let mut variants = self.variants.of(capability, &declared);
+        variants.iter_mut().for_each(|variant| *variant = variant.without_layouts());
+        variants.sort();
+        variants.dedup();
+        variants
+    }
+
+    /// Makes the calls of a run, in the variant that it has.
+    fn run_in_variant(&mut self, run: &Run) -> RunResult {
         if run.case.large {
             // A large case has one layout only: copies of hundreds of megabytes would not reveal anything new.
             return self.run_laid_out(run, |call, _| Cow::Owned(Ok(call.clone())));
@@ -173,6 +207,8 @@ impl<F: Fn() -> B, B: Into<InProcessBackend>> InProcess<F> {
             Ok(judged) => {
                 let start = Instant::now();
                 let profile = judged.profile;
+                let judged =
+                    if run.call.variant.is_usual() { judged } else { judged.in_variant(&run.call.variant) };
                 let Ok(spread) = judged.spread() else {
                     return unsupported(run, Some(profile), NO_MEMORY);
                 };
@@ -324,29 +360,12 @@ impl<F: Fn() -> B, B: Into<InProcessBackend>> InProcess<F> {
     }
 }
 
-/// The turn of a run: a number that follows from its id alone, so that a new case changes no other's.
-#[must_use]
-pub fn turn(id: &str) -> usize {
-    // FNV-1a; its high bits are the better ones.
-    let hash = id
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
-    (hash >> 40) as usize
-}
-
 /// As many layouts of a call as there are, row-major first, such that each operand is in each of them once.
 fn each_layout(turn: usize) -> impl Iterator<Item = Layouts> {
     // With any other step, the second or the third operand would stay in one layout.
     const STEPS: [usize; 3] = [0, 1, 3];
     let step = STEPS[turn / (Layout::ALL.len() * THREADS.len()) % STEPS.len()];
     (0..Layout::ALL.len()).map(move |at| Layouts::new(at, at * step))
-}
-
-/// Whether a run meets every layout: it is a documented example, or it has a bad index and its case does not
-/// have many sizes.
-fn meets_all(run: &Run) -> bool {
-    let has_bad_index = || run.expect.arms.len() > 1 || run.expect.rejects(ErrorCode::IndexOutOfRange);
-    run.case.documented.is_some() || !run.case.axes.has_sizes() && has_bad_index()
 }
 
 /// A run for one backend: under the profile and in dtypes that the backend declares.
@@ -452,6 +471,18 @@ impl<'a> Judged<'a> {
         Judged { run: Cow::Owned(self.run.into_owned()), ..self }
     }
 
+    /// The same in a variant.
+    pub(crate) fn in_variant(&self, variant: &Variant) -> Self {
+        let mut varied = self.clone();
+        let run = varied.run.to_mut();
+        run.id = variant.in_id(&run.id);
+        run.call.variant.clone_from(variant);
+        if let Some(call) = &mut varied.spread {
+            call.variant.clone_from(variant);
+        }
+        varied
+    }
+
     /// The call to send.
     pub fn call(&self) -> &Call {
         self.spread.as_ref().unwrap_or(&self.run.call)
@@ -459,6 +490,11 @@ impl<'a> Judged<'a> {
 
     fn params(&self) -> &Tensor {
         self.call().operands.get(&self.run.case.names.params).expect("a run has params")
+    }
+
+    /// Whether the call is just outside a limit of the backend.
+    pub(crate) const fn is_probe(&self) -> bool {
+        self.is_probe
     }
 
     /// The result of a run that cannot be sent.

@@ -20,8 +20,10 @@ pub fn all() -> [(&'static str, Value); 2] {
 pub fn harness() -> Value {
     let mut definitions = shared();
     definitions["start"] = start();
+    let mut call = with_call("call");
+    call["variant"] = variant();
     definitions["call"] =
-        object("A call to answer with `output`, `error` or `unsupported`.", with_call("call"), &[]);
+        object("A call to answer with `output`, `error` or `unsupported`.", call, &["variant"]);
     definitions["time"] = time();
     definitions["stop"] = object(
         "The last message. The backend ends with exit status 0; the end of input means the same.",
@@ -95,6 +97,19 @@ fn start() -> Value {
         json!({ "cmd": command("start"), "protocol": described(count(), version) }),
         &[],
     )
+}
+
+/// An axis of a variant with a value.
+const ONE_WAY: &str = "(shapes=symbolic|execution=compiled|[A-Za-z0-9_]+=(constant|transposed|offset|reversed|stride-0|read-only))";
+
+/// How a call is made.
+fn variant() -> Value {
+    json!({
+        "type": "string",
+        "pattern": format!("^{ONE_WAY}(,{ONE_WAY})*$"),
+        "description": "How to make the call, of the `variants` that the backend declares: an operand by its name, `shapes` and \
+            `execution`, each with a value, as in `execution=compiled,indices=constant`. Absent: as usual. The right answer is the same.",
+    })
 }
 
 /// The properties of a call to answer or to time.
@@ -195,8 +210,18 @@ fn capability() -> Value {
             json!({ "dtypes": listed("Of params."), "index_dtypes": listed("Of indices.") }),
             &["dtypes", "index_dtypes"],
         ),
+        "variants": described(
+            json!({ "type": "array", "items": { "type": "string", "pattern": format!("^{ONE_WAY}$") }, "maxItems": 256 }),
+            "The ways to make a call that the backend knows besides the usual one, each as an axis with a value; the axis \
+             `operands` stands for each operand.",
+        ),
+        "compilations": described(
+            count(),
+            "The most calls that the backend compiles for variants in a run of the whole suite. Absent: no limit.",
+        ),
     });
-    object("What the backend can do of one operator.", properties, &["limits", "extends"])
+    let optional = ["limits", "extends", "variants", "compilations"];
+    object("What the backend can do of one operator.", properties, &optional)
 }
 
 fn limits() -> Value {

@@ -5,10 +5,11 @@ use std::collections::HashSet;
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use gather_spec::load::Maker;
-use gather_spec::{Basis, Case, Run, Specification};
+use gather_spec::{Basis, Call, Case, Run, Specification, Variant};
 use globset::{Glob, GlobSet};
 use serde::Deserialize;
 
+use crate::plan::in_names_of;
 use crate::words;
 
 /// Which cases to select. Absent criteria do not restrict.
@@ -68,6 +69,11 @@ const LONGEST: usize = 4000;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Pattern {
+    /// As it was written.
+    written: String,
+    /// What its brackets say of a variant; its axes may be roles.
+    variant: Variant,
+    /// The text without that.
     text: String,
     /// What the text names. A name takes precedence over a glob.
     named: Named,
@@ -175,11 +181,21 @@ impl Selection {
         self.wants_id(&run.case, &run.id)
     }
 
-    /// Whether the run of a selected case that has this id is selected.
+    /// Whether the run of a selected case that has this id is selected, in any variant.
     fn wants_id(&self, case: &Case, id: &str) -> bool {
         let by_suite = self.suite.is_none_or(|suite| suite.has_run(case, id));
-        let names = |pattern: &Pattern| pattern.matches_run(case, id);
+        let names = |pattern: &Pattern| pattern.matches_usual(case, id);
         by_suite && (self.patterns.is_empty() || self.patterns.iter().any(names))
+    }
+
+    /// The variants that patterns choose of a selected run; the usual one stands for what is asked if none is chosen.
+    fn variants_of(&self, run: &Run) -> Vec<Variant> {
+        let naming = self.patterns.iter().filter(|pattern| pattern.matches_usual(&run.case, &run.id));
+        let mut chosen: Vec<Variant> =
+            naming.map(|pattern| in_names_of(&pattern.variant, &run.case).into_owned()).collect();
+        chosen.sort();
+        chosen.dedup();
+        if chosen.is_empty() { vec![Variant::default()] } else { chosen }
     }
 
     /// How many runs of a selected case are selected.
@@ -219,8 +235,16 @@ impl Chosen<'_> {
     /// Makes the runs of a case that are asked.
     pub fn runs(&self, maker: &mut Maker, case: &Arc<Case>) -> Vec<Run> {
         let mut runs = maker.runs(case);
-        runs.retain(|run| self.selection.is_none_or(|selection| selection.wants_run(run)));
-        runs
+        let Some(selection) = self.selection else { return runs };
+        runs.retain(|run| selection.wants_run(run));
+        if selection.patterns.iter().all(|pattern| pattern.variant.is_usual()) {
+            return runs;
+        }
+        let in_variants = |run: Run| {
+            let variants = selection.variants_of(&run).into_iter();
+            variants.map(move |variant| Run { call: Call { variant, ..run.call.clone() }, ..run.clone() })
+        };
+        runs.into_iter().flat_map(in_variants).collect()
     }
 }
 
@@ -238,11 +262,12 @@ impl Pattern {
         if text.chars().nth(LONGEST).is_some() {
             return Err(format!("the pattern `{}` has more than {LONGEST} characters", words::name(text)));
         }
-        let (name, place) = split(text);
+        let (written, (text, variant)) = (text.to_owned(), Variant::split_id(text));
+        let (name, place) = split(&text);
         let is_place = place.ends_with(']') && place.rfind(['[', '*']) == Some(0);
         let has_both = is_place && name.contains(['*', '?', '{', '\\']);
         let before = if has_both { Some(Box::new(Self::new(name)?)) } else { None };
-        Ok(Self { text: text.to_owned(), named: Named::Nothing, before, glob: OnceLock::new() })
+        Ok(Self { written, variant, text, named: Named::Nothing, before, glob: OnceLock::new() })
     }
 
     /// Reads a pattern that names one of these cases as that name, even if it could also be a glob.
@@ -286,8 +311,14 @@ impl Pattern {
         begins && self.glob().is_some()
     }
 
-    /// Whether the pattern matches the run of a case that has this id.
+    /// Whether the pattern matches the run of a case that has this id, in the variant that the id names.
     pub fn matches_run(&self, case: &Case, id: &str) -> bool {
+        let (id, variant) = Variant::split_id(id);
+        variant.includes(&in_names_of(&self.variant, case)) && self.matches_usual(case, &id)
+    }
+
+    /// Whether the pattern matches the run of a case that has this id, in any variant.
+    fn matches_usual(&self, case: &Case, id: &str) -> bool {
         let (name, place) = split(&self.text);
         if names(case).any(|one| one == name) {
             return place.is_empty() || id == self.text || self.named != Named::Run && is_at(case, id, place);
@@ -352,7 +383,7 @@ impl Pattern {
 
     /// The pattern as written.
     pub fn as_str(&self) -> &str {
-        &self.text
+        &self.written
     }
 }
 

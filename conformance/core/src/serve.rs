@@ -2,13 +2,15 @@
 
 use std::io::{self, BufRead, Read, Write};
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gather_spec::{Attributes, Call, Operator, Outcome, Signatures};
+use gather_spec::{Attributes, Call, Operator, Outcome, Signatures, Tensor, TensorError, Variant};
 use serde::Serialize;
 
 use crate::backend::{Backend, Description, Prepared};
 use crate::builtin;
+use crate::layout::Layout;
 use crate::protocol::{
     CallMessage, Fault, InvalidReply, OperandMessages, OutputMemory, PROTOCOL, Reply, Request, Started,
     TimeMessage, TimedReply, UnsupportedReply, Unusable, call,
@@ -52,8 +54,11 @@ pub trait Answering {
     /// # Errors
     /// Why the message has no call.
     fn answer_message(&mut self, message: &CallMessage) -> Result<Result<Outcome, NoAnswer>, Unusable> {
-        let call = call(&message.operator, &message.operands, &message.attributes)?;
-        Ok(self.answer(&call))
+        let usual = call(&message.operator, &message.operands, &message.attributes)?;
+        Ok(match in_variant(usual, &message.variant) {
+            Ok(call) => self.answer(&call),
+            Err(error) => Ok(Outcome::Unsupported(format!("the operands cannot be laid out: {error}"))),
+        })
     }
 
     /// See [`Backend::prepare`].
@@ -70,6 +75,19 @@ pub trait Answering {
     fn most_threads(&self) -> Option<NonZeroUsize> {
         None
     }
+}
+
+/// A call in a variant, with its operands laid out.
+fn in_variant(call: Call, variant: &Variant) -> Result<Call, TensorError> {
+    if variant.is_usual() {
+        return Ok(call);
+    }
+    let laid_out = |(name, tensor): (&Arc<str>, &Tensor)| match variant.of(name).and_then(Layout::of) {
+        Some(layout) => Ok((Arc::clone(name), layout.tensor(tensor)?)),
+        None => Ok((Arc::clone(name), tensor.clone())),
+    };
+    let operands = call.operands.shared().map(laid_out).collect::<Result<_, TensorError>>()?;
+    Ok(Call { operands, variant: variant.clone(), ..call })
 }
 
 /// Why a call has no answer.
@@ -208,9 +226,21 @@ impl<A: Answering> Server<'_, A> {
         Ok(())
     }
 
+    /// Whether the backend declares the variant of a call.
+    fn declares(&self, CallMessage { operator, variant, .. }: &CallMessage) -> Result<(), Unusable> {
+        let is_declared = || {
+            let description = self.backend.describe();
+            description.operators.get(operator.as_str()).is_some_and(|one| one.variants.has(variant))
+        };
+        if variant.is_usual() || is_declared() {
+            return Ok(());
+        }
+        Err(Unusable::Unsupported(format!("this backend declares no variant {variant} of {operator}")))
+    }
+
     fn answer(&mut self, message: &CallMessage) -> Reply {
         let CallMessage { seq, operator, operands, attributes, .. } = message;
-        let checked = self.check(operator, operands, attributes);
+        let checked = self.check(operator, operands, attributes).and_then(|()| self.declares(message));
         match checked.and_then(|()| self.backend.answer_message(message)) {
             Ok(answer) => reply(*seq, answer),
             Err(why) => unusable(*seq, why),

@@ -129,7 +129,7 @@ pub(crate) fn quoted(text: &str) -> String {
     serde_json::to_string(text).expect("a text is plain data")
 }
 
-/// A call on one line: operator, operands, attributes.
+/// A call on one line: operator, operands, attributes, and how it is made if not as usual.
 #[must_use]
 pub fn call_line(call: &Call) -> String {
     let operand = |(name, tensor): (&str, &Tensor)| {
@@ -137,7 +137,8 @@ pub fn call_line(call: &Call) -> String {
     };
     let attributes = call.attributes.iter().map(|(name, value)| format!("{name} = {value}"));
     let all: Vec<String> = call.operands.iter().map(operand).chain(attributes).collect();
-    format!("{}({})", call.operator, all.join(", "))
+    let made = if call.variant.is_usual() { String::new() } else { format!(" with {}", call.variant) };
+    format!("{}({}){made}", call.operator, all.join(", "))
 }
 
 #[cfg(test)]

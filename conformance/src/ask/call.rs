@@ -168,7 +168,7 @@ fn call(written: &Written, signature: &Signature) -> Result<Call, Wrong> {
         return Err(bound.wrong(written.end, format!("the attribute `{missing}` is missing")));
     }
     let operands = operands.into_iter().collect();
-    Ok(Call { operator: signature.operator.clone(), operands, attributes })
+    Ok(Call::new(signature.operator.clone(), operands, attributes))
 }
 
 /// The value of an attribute. An element has the dtype of params.

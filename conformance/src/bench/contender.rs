@@ -2,7 +2,7 @@
 
 use gather_benches::Workload;
 use gather_spec::signature::OperandRole;
-use gather_spec::{Call, Outcome, Roles, Signature, Signatures, Tensor};
+use gather_spec::{Call, Outcome, Roles, Signature, Signatures, Tensor, Variant};
 
 use gather_conformance::backend::{Capability, Description, Identity};
 use gather_conformance::internals::interrupt;
@@ -103,6 +103,7 @@ impl Contender {
             operator: asked.call.operator.clone(),
             operands: asked.operands(on),
             attributes: asked.call.attributes.clone(),
+            variant: Variant::default(),
         });
         answer.map_err(|trouble| self.end(&trouble))
     }

@@ -5,14 +5,15 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use gather_spec::load::Wanted;
-use gather_spec::{Basis, Clause, Run, Signatures, Specification};
+use gather_spec::{Basis, Clause, Run, Signatures, Specification, Variant};
 
 use crate::ask::{self, Answer, Asked};
 use crate::picture;
 use gather_conformance::builtin;
 use gather_conformance::internals::entry::Entry;
 use gather_conformance::internals::judge::{Strictness, Verdict, describe_allowed, describe_outcome};
-use gather_conformance::internals::process::{self, Trivial};
+use gather_conformance::internals::plan::VariantsAsked;
+use gather_conformance::internals::process::{self, ProcessBackend, Trivial};
 use gather_conformance::internals::runner::{InProcess, Judged};
 use gather_conformance::internals::style;
 use gather_conformance::internals::words::call_line;
@@ -43,6 +44,9 @@ pub(super) struct Ask {
     /// Write the picture to this file, as SVG
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
+    /// Make the call in this variant, such as indices=constant; params and indices stand for the operands of these roles
+    #[arg(long, value_name = "VARIANT", help_heading = "Backends that are programs")]
+    variant: Option<Variant>,
     #[command(flatten)]
     process: ProcessOptions,
     /// Program that answers the backend protocol (conformance/PROTOCOL.md), with its arguments
@@ -90,6 +94,8 @@ impl Ask {
             return Ok(built_in(backend, spec, run));
         }
         let program = backend.program(&self.process, folders, &|text| complain(text))?;
+        let variant = self.variant.clone();
+        let program = ProcessBackend { variants: VariantsAsked::None, variant, ..program };
         let findings = program
             .run_each(Trivial::Cases(&spec.cases), std::slice::from_ref(run), &|_| {})
             .map_err(|broken| broken.to_string())?;

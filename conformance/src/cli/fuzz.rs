@@ -17,6 +17,7 @@ use gather_conformance::backend::{Description, Identity};
 use gather_conformance::internals::check::Check;
 use gather_conformance::internals::files::check_writable;
 use gather_conformance::internals::interrupt::Gentle;
+use gather_conformance::internals::plan::VariantsAsked;
 use gather_conformance::internals::process;
 use gather_conformance::internals::reproduction::Named;
 
@@ -28,7 +29,7 @@ use super::findings::{conclude, summary};
 use super::folders::Folders;
 use super::keep::default_folder;
 use super::output::{complain, print};
-use super::process::{ProcessOptions, edges, jobs, seconds};
+use super::process::{ProcessOptions, VariantOptions, edges, jobs, seconds};
 use super::target::Target;
 
 /// The default number of cases.
@@ -86,6 +87,8 @@ pub(super) struct Fuzz {
     /// Number of workers [default: number of cores; 1 for a program]
     #[arg(long, value_name = "N", value_parser = jobs)]
     jobs: Option<NonZeroUsize>,
+    #[command(flatten)]
+    variants: VariantOptions,
     #[command(flatten)]
     process: ProcessOptions,
     /// Program that answers the backend protocol, with its arguments
@@ -280,6 +283,7 @@ impl Fuzz {
             return Ok(Target::built_in(backend, signatures, reproduction, self.jobs));
         }
         let program = backend.program(&self.process, folders, &|text| complain(text));
+        let program = program.map(|program| self.variants.of(program, VariantsAsked::Turns));
         let target = program.and_then(|program| Target::program(&program, reproduction, self.jobs));
         target.map_err(Failure::Broken)
     }

@@ -4,7 +4,11 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use gather_spec::Variant;
+
 use crate::adapters::Launch;
+use gather_conformance::internals::plan::VariantsAsked;
 use gather_conformance::internals::process::{Limits, ProcessBackend};
 use gather_conformance::internals::reproduction::path;
 use gather_conformance::internals::shell::option;
@@ -88,6 +92,50 @@ impl ProcessOptions {
         .into_iter()
         .flatten()
         .collect()
+    }
+}
+
+/// The variants of calls to make.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Backends that are programs")]
+pub(super) struct VariantOptions {
+    /// How many of the variants that a backend declares to ask [default: turns]
+    #[arg(long, value_name = "WHICH", value_parser = which())]
+    variants: Option<VariantsAsked>,
+    /// Make every call in this variant, such as indices=constant,execution=compiled; params and indices stand for the operands
+    /// of these roles
+    #[arg(long, value_name = "VARIANT", conflicts_with = "variants")]
+    variant: Option<Variant>,
+}
+
+/// The values of `--variants`.
+const VARIANTS: [(&str, VariantsAsked, &str); 3] = [
+    ("all", VariantsAsked::All, "Every value for each run, and the usual call"),
+    (
+        "turns",
+        VariantsAsked::Turns,
+        "Every value for documented examples and bad indices, one variant for each other run",
+    ),
+    ("none", VariantsAsked::None, "The usual call only"),
+];
+
+fn which() -> impl TypedValueParser<Value = VariantsAsked> {
+    let values = VARIANTS.map(|(name, _, what)| PossibleValue::new(name).help(what));
+    let of_name =
+        |named: String| VARIANTS.iter().find(|(name, ..)| *name == named).map(|(_, asked, _)| *asked);
+    PossibleValuesParser::new(values).try_map(move |name| of_name(name).ok_or("no such choice"))
+}
+
+impl VariantOptions {
+    /// A program that is asked these variants or, without options, the `usual` ones.
+    pub(super) fn of(&self, program: ProcessBackend, usual: VariantsAsked) -> ProcessBackend {
+        ProcessBackend { variants: self.variants.unwrap_or(usual), variant: self.variant.clone(), ..program }
+    }
+
+    /// The options as on a command line, but for the variant, which the line of a case names.
+    pub(super) fn given(&self) -> Option<String> {
+        let (name, ..) = VARIANTS.iter().find(|(_, asked, _)| Some(*asked) == self.variants)?;
+        Some(option("--variants", name))
     }
 }
 

@@ -31,7 +31,7 @@ use super::folders::Folders;
 use super::keep::{Kept, default_folder};
 use super::known::Known;
 use super::output::{complain, print};
-use super::process::{ProcessOptions, jobs, runs};
+use super::process::{ProcessOptions, VariantOptions, jobs, runs};
 use super::progress::Progress;
 
 /// The folder for reports on chosen cases, inside the usual one.
@@ -114,6 +114,8 @@ pub(super) struct Run {
     /// Write the results of each backend that is a program, on the whole suite, to DIR/NAME-VERSION.json
     #[arg(long, value_name = "DIR", conflicts_with_all = ["patterns", "files", "operators", "basis", "suite", "clauses", "failed"])]
     results: Option<PathBuf>,
+    #[command(flatten)]
+    variants: VariantOptions,
     #[command(flatten)]
     pub(super) process: ProcessOptions,
     /// Program that answers the backend protocol (conformance/PROTOCOL.md), with its arguments
@@ -364,7 +366,10 @@ fn ended(report: &Report, changes: Option<&Changes<'_>>) -> Status {
     match (report.is_broken(), conforms) {
         (true, _) => Status::Broken,
         (false, true) if report.backends.iter().all(asked_nothing) => {
-            complain("error: nothing was tested: no backend of this run declares what the chosen cases need");
+            complain(
+                "error: nothing was tested: no backend of this run declares what the chosen cases need, or the \
+                 variant that is chosen",
+            );
             Status::Usage
         }
         (false, true) => Status::Conforms,

@@ -3,7 +3,8 @@
 use std::ffi::CString;
 use std::ops::Range;
 
-use gather_spec::{Attribute, Attributes, Call, Operator, Tensor};
+use gather_conformance::internals::layout::Layout;
+use gather_spec::{Attribute, Attributes, Call, Operator, Tensor, Variant};
 
 use super::abi;
 use super::guarded::Guarded;
@@ -15,12 +16,13 @@ pub(super) struct Request<'a> {
     pub(super) operator: &'a Operator,
     pub(super) operands: Vec<(&'a str, Source<'a>)>,
     pub(super) attributes: &'a Attributes,
+    pub(super) variant: &'a Variant,
 }
 
 impl<'a> From<&'a Call> for Request<'a> {
     fn from(call: &'a Call) -> Self {
         let operands = call.operands.iter().map(|(name, tensor)| (name, Source::Tensor(tensor))).collect();
-        Self { operator: &call.operator, operands, attributes: &call.attributes }
+        Self { operator: &call.operator, operands, attributes: &call.attributes, variant: &call.variant }
     }
 }
 
@@ -48,6 +50,8 @@ pub(super) struct Texts {
     values: Vec<Vec<u8>>,
     /// The values of list attributes; empty for all others.
     lists: Vec<Vec<i64>>,
+    /// Empty for the usual variant.
+    variant: Vec<u8>,
 }
 
 impl<'a> Arguments<'a> {
@@ -56,13 +60,16 @@ impl<'a> Arguments<'a> {
     /// # Errors
     /// If there is no memory for an operand.
     pub(super) fn new(call: Request<'a>, texts: Texts) -> Result<Self, String> {
-        let operands = call.operands.iter().map(|(name, source)| Operand::new(name, source));
+        let operands = call
+            .operands
+            .iter()
+            .map(|(name, source)| Operand::new(name, source, layout_of(call.variant, name)));
         let operands: Vec<Operand> = operands.collect::<Result<_, _>>()?;
         // Moving the vectors does not move their heap memory, which the pointers refer to.
         let listed_operands = list_operands(&texts, &operands);
         let elements = call.attributes.iter().filter_map(|(name, value)| Some((name, element(value)?)));
         let elements: Vec<Operand> = elements
-            .map(|(name, tensor)| Operand::new(name, &Source::Tensor(tensor)))
+            .map(|(name, tensor)| Operand::new(name, &Source::Tensor(tensor), Layout::Contiguous))
             .collect::<Result<_, _>>()?;
         let listed_elements: Vec<abi::Tensor> = elements.iter().map(Operand::descriptor).collect();
         let attributes = list_attributes(call.attributes, &texts, &listed_elements);
@@ -104,6 +111,8 @@ impl<'a> Arguments<'a> {
         let fresh = Texts::of(&self.call).ok()?;
         let what = if fresh.operator != self.texts.operator {
             "the name of the operator"
+        } else if fresh.variant != self.texts.variant {
+            "the variant"
         } else if fresh.operands != self.texts.operands {
             "the name of an operand"
         } else if fresh.attributes != self.texts.attributes {
@@ -141,8 +150,14 @@ impl Texts {
             attributes: call.attributes.keys().map(|name| text(name)).collect::<Result<_, _>>()?,
             values: call.attributes.values().map(value).collect::<Result<_, _>>()?,
             lists: call.attributes.values().map(list).collect(),
+            variant: if call.variant.is_usual() { Vec::new() } else { text(&call.variant.to_string())? },
         })
     }
+}
+
+/// The layout of an operand in a variant.
+fn layout_of(variant: &Variant, operand: &str) -> Layout {
+    variant.of(operand).and_then(Layout::of).unwrap_or(Layout::Contiguous)
 }
 
 fn text(text: &str) -> Result<Vec<u8>, String> {
@@ -199,6 +214,6 @@ fn describe(texts: &Texts, operands: &[abi::Operand], attributes: &[abi::Attribu
         operand_count: operands.len() as u64,
         attributes: attributes.as_ptr(),
         attribute_count: attributes.len() as u64,
-        variant: std::ptr::null(),
+        variant: if texts.variant.is_empty() { std::ptr::null() } else { texts.variant.as_ptr().cast() },
     }
 }

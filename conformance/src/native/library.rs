@@ -86,6 +86,7 @@ impl Answering for Library {
             operator: &message.operator,
             operands: sources.collect::<Result<_, _>>()?,
             attributes: &message.attributes,
+            variant: &message.variant,
         };
         Ok(self.ask(request))
     }

@@ -1,9 +1,11 @@
-//! A tensor as passed to a library: row-major, aligned for its elements and no better, in memory that is watched for writes.
+//! A tensor as passed to a library: in the layout of the variant, aligned for its elements and no better, in memory that is
+//! watched for writes.
 
 use std::fs::File;
 use std::io;
 
-use gather_spec::{DType, Element, Tensor};
+use gather_conformance::internals::layout::Layout;
+use gather_spec::{DType, Element, Shape, Tensor};
 
 use super::abi;
 use super::guarded::Guarded;
@@ -17,14 +19,24 @@ pub(super) enum Source<'a> {
     File { dtype: DType, shape: &'a [usize], file: File, offset: u64, length: usize },
 }
 
+/// The dims and the strides of a tensor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Dims {
+    shape: Vec<i64>,
+    strides: Option<Vec<i64>>,
+}
+
 /// The memory of one tensor while a library uses it.
 #[derive(Debug)]
 pub(super) struct Operand {
     dtype: DType,
-    /// The dims for the library, and those that were passed.
-    shape: Vec<i64>,
-    passed: Vec<i64>,
+    /// The dims for the library and, unless it is row-major without gaps, its strides.
+    dims: Dims,
+    /// What was passed.
+    passed: Dims,
     data: Guarded,
+    /// The bytes before its first element.
+    offset: usize,
     /// The bytes of all strings; `data` has the position of each.
     bytes: Option<Guarded>,
 }
@@ -34,14 +46,33 @@ impl Operand {
     ///
     /// # Errors
     /// If there is no memory for it.
-    pub(super) fn new(name: &str, source: &Source<'_>) -> Result<Self, String> {
+    pub(super) fn new(name: &str, source: &Source<'_>, layout: Layout) -> Result<Self, String> {
+        let no_layout =
+            |error: &dyn std::fmt::Display| format!("{name} cannot be laid out for the library: {error}");
         let laid_out = match source {
+            Source::Tensor(tensor) if layout != Layout::Contiguous => {
+                let tensor = layout.tensor(tensor).map_err(|error| no_layout(&error))?;
+                Self::with_strides(name, &tensor)
+            }
             Source::Tensor(tensor) => Self::of_tensor(name, tensor),
+            // One that is too large to be copied stays as it is.
             Source::File { dtype, shape, file, offset, length } => {
                 Guarded::map(name, file, *offset, *length).map(|data| Self::of(*dtype, shape, data, None))
             }
         };
-        laid_out.map_err(|error| format!("{name} cannot be laid out for the library: {error}"))
+        laid_out.map_err(|error| no_layout(&error))
+    }
+
+    /// A tensor with its strides: all of its memory, with the garbage around its elements.
+    fn with_strides(name: &str, tensor: &Tensor) -> io::Result<Self> {
+        let (stored, dtype) = (tensor.stored(), tensor.dtype());
+        let whole = Shape::new([stored.len()]).map_err(io::Error::other)?;
+        let whole = Tensor::strided(dtype, whole, vec![1], 0, stored.clone()).map_err(io::Error::other)?;
+        let laid_out = Self::of_tensor(name, &whole)?;
+        let strides = tensor.strides().iter().map(|stride| *stride as i64).collect();
+        let dims = Dims { shape: signed(tensor.shape()), strides: Some(strides) };
+        let offset = tensor.offset() * dtype.size();
+        Ok(Self { passed: dims.clone(), dims, offset, ..laid_out })
     }
 
     fn of_tensor(name: &str, tensor: &Tensor) -> io::Result<Self> {
@@ -57,31 +88,35 @@ impl Operand {
     }
 
     fn of(dtype: DType, shape: &[usize], data: Guarded, bytes: Option<Guarded>) -> Self {
-        // No dim of a tensor exceeds `isize::MAX`.
-        let shape: Vec<i64> = shape.iter().map(|dim| dim.cast_signed() as i64).collect();
-        Self { dtype, passed: shape.clone(), shape, data, bytes }
+        let dims = Dims { shape: signed(shape), strides: None };
+        Self { dtype, passed: dims.clone(), dims, data, offset: 0, bytes }
     }
 
     /// The tensor as the library sees it. It must not outlive `self`.
     pub(super) fn descriptor(&self) -> abi::Tensor {
         abi::Tensor {
             dtype: abi::dtype_number(self.dtype),
-            rank: u32::try_from(self.shape.len()).unwrap_or(u32::MAX),
-            shape: self.shape.as_ptr(),
-            data: self.data.start().cast(),
-            strides: std::ptr::null(),
+            rank: u32::try_from(self.dims.shape.len()).unwrap_or(u32::MAX),
+            shape: self.dims.shape.as_ptr(),
+            data: self.data.start().wrapping_add(self.offset).cast(),
+            strides: self.dims.strides.as_ref().map_or(std::ptr::null(), Vec::as_ptr),
         }
     }
 
     /// Whether the library wrote to it.
     pub(super) fn was_changed(&self) -> bool {
-        self.shape != self.passed || self.memory().any(Guarded::was_written)
+        self.dims != self.passed || self.memory().any(Guarded::was_written)
     }
 
     /// All memory with elements.
     pub(super) fn memory(&self) -> impl Iterator<Item = &Guarded> {
         std::iter::once(&self.data).chain(&self.bytes)
     }
+}
+
+/// Dims as the header has them. No dim of a tensor exceeds `isize::MAX`.
+fn signed(shape: &[usize]) -> Vec<i64> {
+    shape.iter().map(|dim| dim.cast_signed() as i64).collect()
 }
 
 /// The handles of strings whose bytes lie one after the other from `start` on.

@@ -15,7 +15,7 @@ use super::abi;
 use super::arguments::Arguments;
 use gather_conformance::backend::{Capability, Description, Identity};
 use gather_conformance::protocol::MAX_RANK;
-use gather_conformance::{Extends, Limits};
+use gather_conformance::{Extends, Limits, Variants};
 
 /// The longest text to read, in bytes.
 const MAX_TEXT: usize = 1 << 16;
@@ -58,17 +58,15 @@ unsafe fn capability(operator: &abi::OperatorEntry) -> Result<Capability, String
     let listed = |numbers: &[u32], what: &str| -> Result<Vec<DType>, String> {
         numbers.iter().map(|number| abi::dtype(*number).ok_or_else(|| unknown(what, *number))).collect()
     };
-    if operator.variant_count != 0 {
-        return Err("it declares variants, which version 3 of gatherspec.h reserves".to_owned());
-    }
     // SAFETY: the caller's promise covers the arrays and the limits.
-    let (dtypes, index_dtypes, more_dtypes, more_index_dtypes, limits) = unsafe {
+    let (dtypes, index_dtypes, more_dtypes, more_index_dtypes, limits, variants) = unsafe {
         (
             array(operator.dtypes, operator.dtype_count, "dtypes")?,
             array(operator.index_dtypes, operator.index_dtype_count, "index_dtypes")?,
             array(operator.more_dtypes, operator.more_dtype_count, "more_dtypes")?,
             array(operator.more_index_dtypes, operator.more_index_dtype_count, "more_index_dtypes")?,
             limits(operator.limits)?,
+            variants(operator)?,
         )
     };
     Ok(Capability {
@@ -83,7 +81,22 @@ unsafe fn capability(operator: &abi::OperatorEntry) -> Result<Capability, String
             dtypes: listed(more_dtypes, "a dtype")?,
             index_dtypes: listed(more_index_dtypes, "a dtype of indices")?,
         },
+        variants,
+        compilations: None,
     })
+}
+
+/// Reads the variants of an operator.
+///
+/// # Safety
+/// As for [`description`].
+unsafe fn variants(operator: &abi::OperatorEntry) -> Result<Variants, String> {
+    // SAFETY: the caller's promise covers the array.
+    let texts = unsafe { array(operator.variants, operator.variant_count, "variants") }?;
+    // SAFETY: the caller's promise covers the texts.
+    let text = |text: &*const c_char| unsafe { required(*text, "a variant") };
+    let texts: Vec<String> = texts.iter().map(text).collect::<Result<_, _>>()?;
+    Variants::new(texts.iter().map(String::as_str))
 }
 
 /// Reads the limits of an operator, if it has any.

@@ -66,6 +66,11 @@ fn floats_of_onnx_in_c() {
 
 /// Runs the wrapper with a bug; nothing where there is no NumPy.
 fn wrapper(bug: &str, operator: &str, options: &[&str]) -> Option<Ran> {
+    python("tests/narrow_kernels/wrapper.py", bug, operator, options)
+}
+
+/// Runs an adapter with a bug; nothing where there is no NumPy.
+pub(crate) fn python(adapter: &str, bug: &str, operator: &str, options: &[&str]) -> Option<Ran> {
     let python = std::env::var("GATHERSPEC_PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let numpy = Command::new(&python).args(["-c", "import numpy"]).output();
     if !numpy.is_ok_and(|output| output.status.success()) {
@@ -80,9 +85,8 @@ fn wrapper(bug: &str, operator: &str, options: &[&str]) -> Option<Ran> {
     // A program of its own, since after `--` nothing may follow that is not the backend's.
     let folder = tempfile::tempdir().unwrap();
     command.arg("run").args(options).args(["--operator", operator, "--backend"]);
-    let starter = folder.path().join("wrapper");
-    let wrapper = here("tests/narrow_kernels/wrapper.py");
-    let script = format!("#!/bin/sh\nexec '{python}' '{}' {bug}\n", wrapper.display());
+    let starter = folder.path().join("adapter");
+    let script = format!("#!/bin/sh\nexec '{python}' '{}' {bug}\n", here(adapter).display());
     std::fs::write(&starter, script).unwrap();
     executable(&starter);
     Some(gatherspec(command.arg(starter)))

@@ -20,6 +20,7 @@ mod reproduction;
 mod short_campaigns;
 #[cfg(unix)]
 mod signals;
+mod variants;
 
 use std::process::ExitCode;
 
@@ -28,7 +29,7 @@ use libtest_mimic::{Arguments, Trial};
 fn main() -> ExitCode {
     #[cfg(unix)]
     miniatures::be_one_if_told();
-    let told = [harness::be, narrow_kernels::be, reports::be, short_campaigns::be];
+    let told = [harness::be, narrow_kernels::be, reports::be, short_campaigns::be, variants::be];
     if let Some(status) = told.iter().find_map(|be| be()) {
         return status;
     }
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
         hostile_backends::trials(),
         #[cfg(unix)]
         above_quick("signals", signals::TESTS),
+        above_quick("variants", variants::TESTS),
     ];
     // Most of them wait.
     let mut arguments = Arguments::from_args();

@@ -2,7 +2,7 @@
 
 use gather_conformance::builtin;
 use gather_conformance::internals::judge::{Strictness, Verdict, judge};
-use gather_conformance::internals::runner::turn;
+use gather_conformance::internals::plan::turn;
 use gather_spec::{DType, Profile, Run};
 use rayon::prelude::*;
 

@@ -1,5 +1,6 @@
 /* Gather, GatherElements and GatherND of ONNX for floats by 64-bit indices, tensors of rank 1 to 4 that have elements; right,
- * or with one bug: BelowAccepted, BatchStride, IndexIn32Bits, TailCut, IndicesStride or OverRead. */
+ *  or with one bug: BelowAccepted, BatchStride, IndexIn32Bits, TailCut, IndicesStride or OverRead.
+ * With Variants it declares ways to make a call, and has these bugs, too: StridesIgnored and ConstantIndex. */
 
 #include "gatherspec.h"
 
@@ -10,6 +11,14 @@
 #define MOST (1 << 24)
 
 static const uint32_t DTYPES[] = {GATHERSPEC_F32}, INDEX_DTYPES[] = {GATHERSPEC_I64};
+#ifdef Variants
+static const char *const VARIANTS[] = {"operands=transposed", "operands=offset",   "operands=reversed",
+                                       "operands=stride-0",   "operands=constant", "execution=compiled"};
+#define VARIANT_COUNT 6
+#else
+#define VARIANTS NULL
+#define VARIANT_COUNT 0
+#endif
 static const gatherspec_limits LIMITS = {.max_rank = MAX_RANK, .no_scalars = 1, .no_empty = 1};
 #define OPERATOR(NAME)                                                                                                 \
     {.name = NAME,                                                                                                     \
@@ -19,7 +28,9 @@ static const gatherspec_limits LIMITS = {.max_rank = MAX_RANK, .no_scalars = 1, 
      .dtype_count = 1,                                                                                                 \
      .index_dtypes = INDEX_DTYPES,                                                                                     \
      .index_dtype_count = 1,                                                                                           \
-     .limits = &LIMITS}
+     .limits = &LIMITS,                                                                                                \
+     .variants = VARIANTS,                                                                                             \
+     .variant_count = VARIANT_COUNT}
 static const gatherspec_operator OPERATORS[] = {OPERATOR("onnx.Gather-13"), OPERATOR("onnx.GatherElements-13"),
                                                 OPERATOR("onnx.GatherND-13")};
 static const gatherspec_description DESCRIPTION = {"onnx-floats", "1", "C", OPERATORS, 3};
@@ -169,15 +180,43 @@ static void gather_nd(const gatherspec_tensor *data, const gatherspec_tensor *in
     }
 }
 
+/* Makes an operand row-major. Its elements are moved to memory that is freed with the process. */
+static const gatherspec_tensor *dense(const gatherspec_tensor *tensor, gatherspec_tensor *made, size_t size) {
+    *made = *tensor;
+#ifndef StridesIgnored
+    if (tensor->strides != NULL) {
+        char *to = malloc((size_t)count(tensor->shape, tensor->rank) * size);
+        made->data = to;
+        int64_t position[MAX_RANK] = {0};
+        for (int64_t left = count(tensor->shape, tensor->rank); left > 0; left--, to += size) {
+            int64_t from = 0;
+            for (uint32_t dim = 0; dim < tensor->rank; dim++) from += position[dim] * tensor->strides[dim];
+            memcpy(to, (const char *)tensor->data + from * (int64_t)size, size);
+            for (int64_t dim = tensor->rank - 1; dim >= 0 && ++position[dim] == tensor->shape[dim]; dim--) position[dim] = 0;
+        }
+    }
+#else
+    (void)size;
+#endif
+    return made;
+}
+
 void gatherspec_call(const gatherspec_call_args *call, gatherspec_reply *reply) {
     const gatherspec_tensor *data = &call->operands[0].tensor, *indices = &call->operands[1].tensor;
+    gatherspec_tensor made[2];
     int64_t attribute = call->attribute_count > 0 ? call->attributes[0].integer : 0;
     if (data->dtype != GATHERSPEC_F32 || indices->dtype != GATHERSPEC_I64) return refuse(reply, "another dtype");
     int64_t least = data->rank < indices->rank ? data->rank : indices->rank;
     int64_t most = data->rank < indices->rank ? indices->rank : data->rank;
     if (least == 0 || most > MAX_RANK || count(data->shape, data->rank) == 0 || count(indices->shape, indices->rank) == 0)
         return refuse(reply, "beyond the limits");
+    data = dense(data, &made[0], sizeof(float));
+    indices = dense(indices, &made[1], sizeof(int64_t));
     if (strcmp(call->operator_name, "onnx.Gather-13") == 0) gather(data, indices, attribute, reply);
     else if (strcmp(call->operator_name, "onnx.GatherElements-13") == 0) gather_elements(data, indices, attribute, reply);
     else gather_nd(data, indices, attribute, reply);
+#ifdef ConstantIndex
+    if (reply->status == GATHERSPEC_OUTPUT && call->variant != NULL && strstr(call->variant, "indices=constant"))
+        ((float *)reply->owner)[sizeof(output) / sizeof(float)] += 1;
+#endif
 }

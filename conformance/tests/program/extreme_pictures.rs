@@ -156,7 +156,7 @@ fn draw(choices: &mut Choices, signature: &Signature) -> Asked {
             (!choices.once_in(3)).then(|| (one.name.clone(), value))
         })
         .collect();
-    Asked { call: Call { operator: signature.operator.clone(), operands, attributes }, names }
+    Asked { call: Call::new(signature.operator.clone(), operands, attributes), names }
 }
 
 /// The reference of pictures, which counts what it does.

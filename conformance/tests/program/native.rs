@@ -172,7 +172,7 @@ fn case(first: u32) -> Run {
     let allowed = vec![Allowed::Output(output)];
     let attributes = Attributes::from([("batch_dims".into(), Attribute::Integer(0))]);
     let signature = gather_conformance::builtin::signatures().get("tf.gather_nd").unwrap().clone();
-    let call = Call { operator, operands: [("params", params), ("indices", indices)].into(), attributes };
+    let call = Call::new(operator, [("params", params), ("indices", indices)].into(), attributes);
     let expect = Expectation { arms: vec![Arm::always(allowed)] };
     Run::alone(&first.to_string(), signature.into(), call, expect)
 }

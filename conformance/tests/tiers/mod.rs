@@ -125,6 +125,7 @@ const ABOVE_QUICK: &[(&str, Tier, &str)] = &[
     ("harness", Full, "each test expands all cases; `suite.rs` runs them"),
     ("limited_kernels", Full, "whole runs"),
     ("narrow_kernels", Full, "whole runs"),
+    ("variants", Full, "a whole run for each value of a variant"),
     ("reports", Full, "whole runs; `page.rs` and snapshots of `cli.rs` hold the forms"),
     ("reproduction", Full, "each line starts two whole runs; unit tests compose every line"),
     ("short_campaigns", Full, "whole runs with campaigns; `campaigns.rs` drives them in this process"),

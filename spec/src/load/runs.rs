@@ -185,7 +185,7 @@ impl<'a> CaseReader<'a> {
             case: Arc::clone(case),
             open: crate::any::OpenDtypes { params: choice.params.open(), indices: choice.indices.open() },
             sparse: sparse.map(Arc::new),
-            call: Call { operator: self.page.operator.clone(), operands, attributes },
+            call: Call::new(self.page.operator.clone(), operands, attributes),
             expect,
         })
     }

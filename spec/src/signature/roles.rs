@@ -324,7 +324,7 @@ impl Signature {
                 attributes.insert(attribute.name.clone(), value);
             }
         }
-        Call { operator: self.operator.clone(), operands, attributes }
+        Call::new(self.operator.clone(), operands, attributes)
     }
 
     /// The dimension numbers and the slice sizes of a call with indices of rank `q`, with defaults filled in. An operator

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use gather_spec::{Call, ErrorCode, Operator, Outcome, Specification};
+use gather_spec::{Call, ErrorCode, Operator, Outcome, Specification, Variant};
 use sha2::{Digest, Sha256};
 
 use gather_conformance::internals::files::open_regular;
@@ -89,12 +89,15 @@ impl Saver<'_> {
         for (operator, questions) in by_operator {
             let file = self.file(operator, &questions, key, seed, case);
             let way = questions[0].way;
+            // Calls that cannot have some value of it are made without.
+            let variant = questions.iter().map(|question| &question.call.variant);
+            let variant = variant.max_by_key(|variant| variant.iter().len()).expect("there is a question");
             let Some(folder) = self.folder else {
-                example.replay.push(self.replay_text(&file.text, way));
+                example.replay.push(self.replay_text(&file.text, way, variant));
                 continue;
             };
             let path = folder.join(&file.name);
-            let replay = self.replay(&path, way);
+            let replay = self.replay(&path, way, variant);
             let text = format!("# {replay}\n{}", file.text);
             std::fs::create_dir_all(folder)
                 .and_then(|()| gather_conformance::internals::files::write_whole(&path, text.as_bytes()))
@@ -166,16 +169,16 @@ impl Saver<'_> {
     }
 
     /// A command line with the case text as a here-document, or a hint if the text is too long to paste.
-    fn replay_text(&self, text: &str, way: Way) -> String {
+    fn replay_text(&self, text: &str, way: Way, variant: &Variant) -> String {
         if text.len() > LONGEST_TEXT {
             return format!("# {} bytes of YAML repeat it: --save DIR writes them", text.len());
         }
-        format!("{} <<'YAML'\n{text}YAML", self.replay(Path::new("-"), way))
+        format!("{} <<'YAML'\n{text}YAML", self.replay(Path::new("-"), way, variant))
     }
 
     /// A command line that repeats the cases of a file.
-    pub(super) fn replay(&self, path: &Path, way: Way) -> String {
-        self.reproduction.cases(path, way)
+    pub(super) fn replay(&self, path: &Path, way: Way, variant: &Variant) -> String {
+        self.reproduction.cases(path, way, variant)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use gather_spec::Run;
+use gather_spec::{Run, Variant};
 use sha2::{Digest, Sha256};
 
 use gather_conformance::backend::Description;
@@ -124,7 +124,7 @@ fn ask_chunk(
             verdict: result.verdict,
             expected: result.expected,
             actual: result.actual,
-            replay: saver.replay(&saved.file, way),
+            replay: saver.replay(&saved.file, way, &Variant::default()),
         });
     }
     Ok(())

@@ -11,12 +11,14 @@ use gather_conformance::backend::Backend;
 use gather_conformance::backend::Description;
 use gather_conformance::internals::in_process::{self, InProcessBackend};
 use gather_conformance::internals::judge::Verdict;
+use gather_conformance::internals::plan::VariantsAsked;
 use gather_conformance::internals::process::{Answers, Dialogue};
 use gather_conformance::internals::runner::panic_message;
 use gather_conformance::internals::trouble::Trouble;
 
 use super::expect::MAX_OUTPUT;
 use gather_conformance::internals::check::{Answer, Question, Way};
+use gather_conformance::internals::choices::Choices;
 
 /// The backend that a worker asks.
 pub enum Subject {
@@ -126,6 +128,37 @@ impl Subject {
                 backend.profiles.iter().flat_map(|profile| of(*profile)).collect()
             }
             _ => vec![None],
+        }
+    }
+
+    /// Makes calls in variants that the backend declares and that are asked for. Draws a number if there are any.
+    pub(super) fn vary(&self, questions: &mut [Question], choices: &mut Choices) {
+        // A multiple of the numbers of values that an axis may have, and more axes than a call has.
+        const VALUES: usize = 840;
+        const AXES: usize = 6;
+        const COMPILED_IN: usize = 16;
+        let (asked, chosen) = match self {
+            Self::InProcess(_) => (VariantsAsked::Turns, None),
+            Self::Process(dialogue) => dialogue.variants(),
+        };
+        let operators = &self.description().operators;
+        if asked == VariantsAsked::None || operators.values().all(|one| one.variants.is_empty()) {
+            return;
+        }
+        // A number for each axis, so that a failure loses one after the other where it is made small.
+        let drawn: [usize; AXES] = std::array::from_fn(|_| choices.below(VALUES));
+        // Where compilations are few, most calls are made without.
+        let compiles =
+            operators.values().all(|one| one.compilations.is_none()) || choices.once_in(COMPILED_IN);
+        for Question { call, .. } in questions {
+            let Some(capability) = operators.get(call.operator.as_str()) else { continue };
+            let mut drawn = drawn.into_iter();
+            let drawn = |ways| drawn.next().unwrap_or_default() % (ways + 1);
+            call.variant = match chosen {
+                Some(chosen) => chosen.clone(),
+                None if compiles => capability.variants.chosen(call, drawn),
+                None => capability.variants.chosen(call, drawn).layouts(),
+            };
         }
     }
 

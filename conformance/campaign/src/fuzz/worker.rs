@@ -231,7 +231,8 @@ impl<'a> Worker<'a> {
     fn go_on(&mut self, campaign: &Campaign, mut case: Run, parts: &mut [Part], under_way: &mut Vec<Run>) {
         let part = if parts.len() == 1 { &mut parts[0] } else { &mut parts[case.at] };
         self.choices.reseed(campaign.case_seed(case.number));
-        let step = self.check.step(&mut self.choices, &case.asked, &case.answers, &mut part.tally);
+        let choices = &mut self.choices;
+        let step = step(self.check, &self.subject, choices, (&case.asked, &case.answers), &mut part.tally);
         if case.asked.is_empty() {
             // At the first step only: later steps draw the same case again.
             part.digest = part.digest.wrapping_add(digest(case.number, self.choices.drawn()));
@@ -276,16 +277,16 @@ impl<'a> Worker<'a> {
         let mut case = Run { at: 0, number: 0, asked: Vec::new(), answers: Vec::new() };
         loop {
             let mut choices = Choices::from_draws(draws.to_vec());
-            let broken =
-                match self.check.step(&mut choices, &case.asked, &case.answers, &mut Tally::default()) {
-                    Step::Done | Step::Held { .. } => None,
-                    Step::Violated(broken) => Some(*broken),
-                    Step::Ask(questions) => {
-                        case.asked.extend(questions);
-                        self.ask(std::slice::from_mut(&mut case)).map_or(Ok(()), Err)?;
-                        continue;
-                    }
-                };
+            let (so_far, tally) = ((&case.asked[..], &case.answers[..]), &mut Tally::default());
+            let broken = match step(self.check, &self.subject, &mut choices, so_far, tally) {
+                Step::Done | Step::Held { .. } => None,
+                Step::Violated(broken) => Some(*broken),
+                Step::Ask(questions) => {
+                    case.asked.extend(questions);
+                    self.ask(std::slice::from_mut(&mut case)).map_or(Ok(()), Err)?;
+                    continue;
+                }
+            };
             return Ok(Small { draws: draws.to_vec(), broken, questions: case.asked });
         }
     }
@@ -322,7 +323,7 @@ impl<'a> Worker<'a> {
     ) -> Result<Small, Interrupted> {
         // The first step yields the draws.
         self.choices.reseed(campaign.case_seed(first));
-        self.check.step(&mut self.choices, &[], &[], &mut Tally::default());
+        step(self.check, &self.subject, &mut self.choices, (&[], &[]), &mut Tally::default());
         let mut draws = self.choices.drawn().to_vec();
         let most = if self.threads_are_ours() { TRIES } else { TRIES_OF_A_PROCESS };
         let usual = if self.threads_are_ours() { None } else { Some(TIME_TO_SHRINK) };
@@ -368,6 +369,22 @@ impl Run {
     fn is_answered(&self) -> bool {
         self.asked.len() == self.answers.len()
     }
+}
+
+/// The next step of a case. The calls that it asks are in variants, if the backend declares any, drawn after all else, so that
+/// each step of a case draws the same.
+fn step(
+    check: &dyn Check,
+    subject: &Subject,
+    choices: &mut Choices,
+    (asked, answers): (&[Question], &[Answer]),
+    tally: &mut Tally,
+) -> Step {
+    let mut step = check.step(choices, asked, answers, tally);
+    if let Step::Ask(questions) = &mut step {
+        subject.vary(questions, choices);
+    }
+    step
 }
 
 /// Identifies the draws of a case.

@@ -14,15 +14,9 @@ use crate::runner::InProcess;
 
 fn call(attributes: &[&str]) -> Call {
     let one = |name: &&str| ((*name).to_owned(), gather_spec::Attribute::Integer(0));
-    Call {
-        operator: gather_spec::Operator::new("tf.gather"),
-        operands: [(
-            "params",
-            Tensor::filled(DType::F32, gather_spec::Shape::new([]).unwrap(), &Element::Bits(0)).unwrap(),
-        )]
-        .into(),
-        attributes: attributes.iter().map(one).collect(),
-    }
+    let scalar = Tensor::filled(DType::F32, gather_spec::Shape::new([]).unwrap(), &Element::Bits(0)).unwrap();
+    let attributes = attributes.iter().map(one).collect();
+    Call::new(gather_spec::Operator::new("tf.gather"), [("params", scalar)].into(), attributes)
 }
 
 /// The limits that a call of params 2 x 3 and indices 4 with an output 4 x 3 of f32 exceeds, after some change of it.

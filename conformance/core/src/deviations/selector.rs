@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use gather_spec::{Attribute, BadIndex, DType, NegativeIndex, Profile, Signature};
+use gather_spec::{Attribute, BadIndex, DType, NegativeIndex, Profile, Signature, Variant};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
@@ -37,6 +37,9 @@ pub(crate) struct Selector {
     pub(super) mode: Option<BTreeSet<String>>,
     /// The policies that apply to the call.
     pub(super) policy: Option<Policies>,
+    /// Variants of the call: all that one of these texts names; `usual` for none.
+    #[serde(deserialize_with = "one_or_several")]
+    pub(super) variant: Option<BTreeSet<InVariant>>,
     /// A part of what the backend said.
     pub(super) message: Option<String>,
 }
@@ -64,6 +67,44 @@ pub(super) enum Carried {
     Name(String),
     /// The call carries all of these.
     Values(BTreeMap<String, Value>),
+}
+
+/// What a variant has, among other values or not.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(try_from = "String")]
+pub(super) enum InVariant {
+    Usual,
+    With(Variant),
+}
+
+impl TryFrom<String> for InVariant {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let with = |variant: Variant| match variant.is_usual() {
+            true => Err("an empty variant; `usual` means none".to_owned()),
+            false => Ok(Self::With(variant)),
+        };
+        if text == "usual" { Ok(Self::Usual) } else { text.parse().and_then(with) }
+    }
+}
+
+impl fmt::Display for InVariant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Usual => f.write_str("usual"),
+            Self::With(variant) => f.write_str(&quoted(&variant.to_string())),
+        }
+    }
+}
+
+impl InVariant {
+    fn fits(&self, variant: &Variant) -> bool {
+        match self {
+            Self::Usual => variant.is_usual(),
+            Self::With(part) => variant.includes(part),
+        }
+    }
 }
 
 /// Policies. An absent one restricts nothing.
@@ -109,6 +150,7 @@ impl Selector {
             && self.attribute.as_ref().is_none_or(|attribute| attribute.fits(&facts.attributes))
             && among(self.mode.as_ref(), facts.mode.as_ref())
             && self.policy.is_none_or(|policy| policy.fits(facts.profile))
+            && self.variant.as_ref().is_none_or(|any| any.iter().any(|one| one.fits(&facts.variant)))
             && self.message.as_ref().is_none_or(|part| {
                 facts.message.as_ref().is_some_and(|message| message.contains(part.as_str()))
             })
@@ -127,6 +169,7 @@ impl Selector {
             ("params-dtype", self.params_dtype.as_ref().map(BTreeSet::is_empty)),
             ("index-dtype", self.index_dtype.as_ref().map(BTreeSet::is_empty)),
             ("mode", self.mode.as_ref().map(BTreeSet::is_empty)),
+            ("variant", self.variant.as_ref().map(BTreeSet::is_empty)),
             ("message", self.message.as_ref().map(String::is_empty)),
             ("policy", self.policy.map(|policy| policy == Policies::default())),
             ("attribute", self.attribute.as_ref().map(|carried| carried.names().next().is_none())),
@@ -163,6 +206,7 @@ impl fmt::Display for Selector {
             ("attribute", self.attribute.as_ref().map(Carried::to_string)),
             ("mode", list(modes.as_ref())),
             ("policy", self.policy.map(|policy| policy.to_string())),
+            ("variant", list(self.variant.as_ref())),
             ("message", self.message.as_deref().map(quoted)),
         ];
         let parts = parts.into_iter().filter_map(|(name, value)| Some(format!("{name}: {}", value?)));

@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use gather_spec::{Case, Outcome, Run};
+use gather_spec::{Case, Outcome, Run, Variant};
 
 use crate::backend::Description;
 use crate::declared::Probes;
 use crate::entry::Entry;
 use crate::judge::{Judgement, Strictness, Verdict};
+use crate::plan::Plan;
 use crate::runner::{Judged, RunResult};
 use crate::trouble::Trouble;
 
@@ -49,12 +50,27 @@ struct Asked {
     took: Duration,
 }
 
+/// A failure in a variant that is not the usual one.
+#[derive(Debug)]
+pub(super) struct Varied {
+    /// The number of its case, and which of its runs it is.
+    pub(super) place: (usize, usize),
+    /// The run, as it is made usually.
+    pub(super) run: Run,
+    pub(super) variant: Variant,
+    pub(super) verdict: Verdict,
+}
+
 /// The calls of one worker and their results, across restarts of its process.
 #[derive(Debug)]
 pub(super) struct Batch<'p> {
     repeat: usize,
     description: Description,
     probes: Option<&'p Probes>,
+    /// What variants are asked; none but those that runs have already if absent.
+    plan: Option<&'p Plan>,
+    /// By operator, how many variants a budget left out.
+    left_out: BTreeMap<String, usize>,
     /// For each call, the number of its case and which of its runs it is.
     places: Vec<(usize, usize)>,
     asked: HashMap<usize, Asked>,
@@ -76,11 +92,14 @@ impl<'p> Batch<'p> {
         first_seq: u64,
         description: Description,
         probes: Option<&'p Probes>,
+        plan: Option<&'p Plan>,
     ) -> Self {
         Self {
             repeat,
             description,
             probes,
+            plan,
+            left_out: BTreeMap::new(),
             places: Vec::new(),
             asked: HashMap::new(),
             cases: HashMap::new(),
@@ -102,29 +121,62 @@ impl<'p> Batch<'p> {
         self.settled.into_iter().chain(in_part).collect()
     }
 
-    /// Adds the runs of the case with this number, and returns the jobs to send.
+    /// Adds the runs of the case with this number, each in its variants, and returns the jobs to send.
     pub(super) fn take(&mut self, case: usize, runs: Vec<Run>, watch: Watch<'_>) -> Vec<Job> {
         let Some(first) = runs.first() else { return Vec::new() };
         self.cases.insert(case, Arc::clone(&first.case));
-        self.unsettled.insert(case, vec![None; runs.len()]);
+        let judged: Vec<_> = runs.into_iter().flat_map(|run| self.in_variants(run)).collect();
+        self.unsettled.insert(case, vec![None; judged.len()]);
         let mut jobs = Vec::new();
-        for (at, run) in runs.into_iter().enumerate() {
+        for (at, (run, judged)) in judged.into_iter().enumerate() {
             let call = self.places.len();
             self.places.push((case, at));
-            if run.case.axes.combinations() == 0 {
-                self.kept.insert(call, run.clone());
-            }
-            match Judged::or_probe(&self.description, &run, Strictness::Lenient, self.probes) {
+            self.kept.extend(run.map(|run| (call, run)));
+            match judged {
                 Ok(judged) => {
-                    let judged = judged.into_owned();
                     let ran = vec![None; self.repeat];
                     self.asked.insert(call, Asked { judged, ran, took: Duration::ZERO });
                     jobs.extend((0..self.repeat).map(|run| Job { call, run }));
                 }
-                Err(result) => self.settle(call, Entry::with_facts(&run, *result), watch),
+                Err(result) => self.settle(call, *result, watch),
             }
         }
         jobs
+    }
+
+    /// A run in each of its variants, or the result of one that is not sent; with the run, if its case cannot make it again.
+    fn in_variants(&mut self, run: Run) -> Vec<(Option<Run>, Result<Judged<'static>, Box<Entry>>)> {
+        let judged = match Judged::or_probe(&self.description, &run, Strictness::Lenient, self.probes) {
+            Ok(judged) => judged.into_owned(),
+            Err(result) => {
+                let result = Box::new(Entry::with_facts(&run, *result));
+                return vec![(None, Err(result))];
+            }
+        };
+        let variants = self.variants_of(&judged);
+        let kept = (run.case.axes.combinations() == 0).then_some(run);
+        variants.iter().map(|variant| (kept.clone(), Ok(judged.in_variant(variant)))).collect()
+    }
+
+    /// The variants of a run: the one that it has, or what is planned.
+    fn variants_of(&mut self, judged: &Judged<'_>) -> Vec<Variant> {
+        let (chosen, operator) = (&judged.run.call.variant, judged.run.call.operator.as_str());
+        let capability = self.description.operators.get(operator);
+        let (Some(plan), Some(capability), true, false) =
+            (self.plan, capability, chosen.is_usual(), judged.is_probe())
+        else {
+            return vec![chosen.clone()];
+        };
+        let (variants, left_out) = plan.of(capability, &judged.run);
+        if left_out > 0 {
+            *self.left_out.entry(operator.to_owned()).or_default() += left_out;
+        }
+        variants
+    }
+
+    /// By operator, how many variants a budget left out.
+    pub(super) const fn left_out(&self) -> &BTreeMap<String, usize> {
+        &self.left_out
     }
 
     /// Records the result of a call, and that of its case once no call of it is open.
@@ -190,19 +242,21 @@ impl<'p> Batch<'p> {
     /// Overrules the result of a call that seemed fine.
     pub(super) fn amend(&mut self, job: Job, trouble: &Trouble, stderr: Option<String>) {
         // The call was dropped when it got its first result.
-        let Some(run) = self.made_again(job) else { return };
+        let Some((run, variant)) = self.made_again(job) else { return };
         let judged = Judged::or_probe(&self.description, &run, Strictness::Lenient, self.probes);
-        let Ok(judged) = judged else { return };
+        let Ok(judged) = judged.map(|judged| judged.in_variant(&variant)) else { return };
         let judgement = Judgement { verdict: trouble.verdict, note: None };
         let result = RunResult { stderr, ..judged.result(judgement, trouble.what.clone(), None) };
         let result = Entry::with_facts(&judged.run, result);
         self.change(job, |known| *known = result);
     }
 
-    /// The run of a call that already has a result.
-    fn made_again(&self, job: Job) -> Option<Run> {
+    /// The run and the variant of a call that already has a result.
+    fn made_again(&self, job: Job) -> Option<(Run, Variant)> {
+        let (id, variant) = Variant::split_id(&self.known(job)?.id);
         let kept = self.kept.get(&job.call).cloned();
-        kept.or_else(|| self.cases.get(&self.places[job.call].0)?.run(&self.known(job)?.id))
+        let run = kept.or_else(|| self.cases.get(&self.places[job.call].0)?.run(&id))?;
+        Some((run, variant))
     }
 
     /// The result of a call, if it has one.
@@ -210,6 +264,26 @@ impl<'p> Batch<'p> {
         let (case, at) = self.places[job.call];
         let settled = self.settled.get(&case).and_then(|result| result.all.get(at));
         settled.or_else(|| self.unsettled.get(&case).and_then(|runs| runs[at].as_ref()))
+    }
+
+    /// The failures that cases show, of those that are not made as usual.
+    pub(super) fn varied_failures(&self) -> Vec<Varied> {
+        let varied = |place: (usize, usize)| {
+            let call = self.places.iter().position(|one| *one == place)?;
+            let (run, variant) = self.made_again(Job { call, run: 0 })?;
+            let verdict = self.settled.get(&place.0)?.verdict;
+            (!variant.is_usual()).then_some(Varied { place, run, variant, verdict })
+        };
+        let failing = self.settled.iter().filter(|(_, entry)| entry.verdict.is_failure());
+        failing.filter_map(|(case, entry)| varied((*case, entry.worst()?))).collect()
+    }
+
+    /// Replaces the result of a run by that of the same run in another variant.
+    pub(super) fn replace(&mut self, (case, at): (usize, usize), result: Entry) {
+        if let Some(entry) = self.settled.get_mut(&case) {
+            entry.all[at] = result;
+            entry.settle();
+        }
     }
 
     /// Adds what a call wrote to standard error.

@@ -3,11 +3,12 @@
 
 use std::time::{Duration, Instant};
 
-use gather_spec::{Call, Outcome};
+use gather_spec::{Call, Outcome, Variant};
 
 use crate::backend::Description;
 use crate::interrupt;
 use crate::judge::Verdict;
+use crate::plan::VariantsAsked;
 use crate::words::counted;
 
 use super::client::{Blame, Client, Doubt, Job};
@@ -78,6 +79,12 @@ impl Dialogue {
     #[must_use]
     pub const fn description(&self) -> &Description {
         self.client.description()
+    }
+
+    /// Which variants are asked, and the only one if one is chosen.
+    #[must_use]
+    pub const fn variants(&self) -> (VariantsAsked, Option<&Variant>) {
+        (self.backend.variants, self.backend.variant.as_ref())
     }
 
     /// Sets whether restarts count towards the limit from now on.

@@ -114,6 +114,7 @@ impl Request {
                 call.operands.iter().map(|(name, tensor)| (name.to_owned(), operand(name, tensor))).collect(),
             ),
             attributes: call.attributes.clone(),
+            variant: call.variant.clone(),
         };
         let mut line = serde_json::to_vec(&message).expect("a message is plain data");
         line.push(b'\n');

@@ -83,11 +83,8 @@ mod tests {
             let count = if shape.contains(&0) { 0 } else { shape.iter().product() };
             Tensor::new(DType::I32, shape, vec![0u32; count]).unwrap()
         };
-        Call {
-            operator: Operator::new("any"),
-            operands: [("params", tensor(params)), ("indices", tensor(indices))].into(),
-            attributes: Attributes::new(),
-        }
+        let operands = [("params", tensor(params)), ("indices", tensor(indices))].into();
+        Call::new(Operator::new("any"), operands, Attributes::new())
     }
 
     #[test]

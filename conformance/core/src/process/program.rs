@@ -4,7 +4,10 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use gather_spec::Variant;
+
 use crate::judge::Verdict;
+use crate::plan::VariantsAsked;
 
 /// A program that speaks the protocol, and how to run it.
 #[derive(Clone, Debug)]
@@ -21,6 +24,10 @@ pub struct ProcessBackend {
     pub jobs: usize,
     /// How often each call is sent.
     pub repeat: usize,
+    /// Which of its variants are asked.
+    pub variants: VariantsAsked,
+    /// The only variant to ask, if one is chosen; its axes may be roles.
+    pub variant: Option<Variant>,
 }
 
 /// The limits on a process.
@@ -89,6 +96,8 @@ impl ProcessBackend {
             limits: Limits::default(),
             jobs: 1,
             repeat: 1,
+            variants: VariantsAsked::default(),
+            variant: None,
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::declared::Probes;
 use crate::entry::Entry;
 use crate::interrupt;
 use crate::judge::{Strictness, Verdict};
+use crate::plan::{Plan, in_names_of};
 use crate::runner::Judged;
 use crate::select::Chosen;
 use crate::words::counted;
@@ -78,13 +79,20 @@ impl ProcessBackend {
         let probed = self.probe(&mut first, &description, trivial, watch);
         shared.forget_stderr();
         shared.probes.get_or_init(|| Probes::new(&description, cases.iter().copied()));
+        let of_suite = if let Trivial::Cases(cases) = trivial { cases } else { &[] };
+        shared.plan.get_or_init(|| Plan::new(&description, self.variants, of_suite));
 
         let mut results: Vec<Option<Entry>> = vec![None; cases.len()];
         let jobs = if first.has_given_up() { 1 } else { self.jobs.min(cases.len()) };
         let counter = AtomicUsize::new(0);
         let next = |maker: &mut Maker| {
             let at = counter.fetch_add(1, Ordering::Relaxed);
-            Some((at, make(maker, cases.get(at)?)))
+            let mut runs = make(maker, cases.get(at)?);
+            if let Some(variant) = &self.variant {
+                let names = in_names_of(variant, cases[at]);
+                runs.iter_mut().for_each(|run| run.call.variant = names.clone().into_owned());
+            }
+            Some((at, runs))
         };
         std::thread::scope(|scope| {
             let more = (1..jobs).map(|_| {
@@ -130,6 +138,13 @@ impl ProcessBackend {
             said.dedup();
             said
         });
+        for (operator, count) in shared.left_out.into_inner().expect("no worker panics") {
+            let budget = shared.plan.get().and_then(|plan| plan.budget(&operator)).unwrap_or_default();
+            let calls = counted(count, "call");
+            remarks.push(format!(
+                "{operator}: its budget of {budget} compilations left out {calls} in variants"
+            ));
+        }
         if let loud @ 1.. = shared.loud.into_inner() {
             remarks.push(format!("{} wrote to standard error", counted(loud, "passing call")));
         }

@@ -1,6 +1,7 @@
 //! Runs cases on one process after another. Several calls are in flight until a process fails with some of
 //! them; from then on calls are sent one at a time, so that it is clear which of them fails.
 
+use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
@@ -13,6 +14,7 @@ use crate::declared::Probes;
 use crate::entry::Entry;
 use crate::interrupt;
 use crate::judge::{Judgement, Verdict};
+use crate::plan::Plan;
 use crate::words::counted;
 
 use super::batch::{Batch, Event, Ran, Watch};
@@ -38,6 +40,10 @@ pub(super) struct Shared<'a> {
     pub(super) kept: AtomicUsize,
     /// The cases just outside the limits of the backend, once it has described itself.
     pub(super) probes: OnceLock<Probes>,
+    /// The variants of its runs, likewise.
+    pub(super) plan: OnceLock<Plan>,
+    /// By operator, how many variants a budget left out.
+    pub(super) left_out: Mutex<BTreeMap<String, usize>>,
 }
 
 /// Returns the next case: its number and its runs.
@@ -56,6 +62,8 @@ impl<'a> Shared<'a> {
             loud: AtomicUsize::new(0),
             kept: AtomicUsize::new(0),
             probes: OnceLock::new(),
+            plan: OnceLock::new(),
+            left_out: Mutex::default(),
         }
     }
 
@@ -80,6 +88,15 @@ impl<'a> Shared<'a> {
     fn problem(&self, problem: String) {
         if let Ok(mut problems) = self.problems.lock() {
             problems.push(problem);
+        }
+    }
+
+    /// Adds what a budget left out.
+    fn note_left_out(&self, left_out: &BTreeMap<String, usize>) {
+        if let Ok(mut all) = self.left_out.lock() {
+            for (operator, count) in left_out {
+                *all.entry(operator.clone()).or_default() += count;
+            }
         }
     }
 
@@ -140,9 +157,21 @@ impl<'a> Worker<'a> {
     /// Runs cases from `next` until there are no more, and asks the process to stop if these are the `last`.
     /// Returns the results by the number of the case.
     pub(super) fn run(&mut self, next: Next<'_>, last: bool, watch: Watch<'_>) -> Vec<(usize, Entry)> {
+        let plan = if last { self.shared.plan.get() } else { None };
+        let mut batch = self.ask(next, plan, watch);
+        if last {
+            self.reduce(&mut batch, watch);
+            self.stop(&mut batch);
+            self.shared.note_left_out(batch.left_out());
+        }
+        batch.into_results()
+    }
+
+    /// Runs cases from `next`, in the planned variants, until there are no more.
+    pub(super) fn ask(&mut self, next: Next<'_>, plan: Option<&'a Plan>, watch: Watch<'_>) -> Batch<'a> {
         let (repeat, probes) = (self.shared.backend.repeat, self.shared.probes.get());
         let first_seq = self.client.next_request().0;
-        let mut batch = Batch::new(repeat, first_seq, self.description().clone(), probes);
+        let mut batch = Batch::new(repeat, first_seq, self.description().clone(), probes, plan);
         let mut maker = Maker::default();
         while !interrupt::requested() {
             if self.given_up.is_none() && !self.client.is_up() {
@@ -158,10 +187,7 @@ impl<'a> Worker<'a> {
             self.settle(&mut batch, doubt);
         }
         self.note_stderr(&mut batch, u64::MAX);
-        if last {
-            self.stop(&mut batch);
-        }
-        batch.into_results()
+        batch
     }
 
     /// Sends calls until the window is full or there are none.

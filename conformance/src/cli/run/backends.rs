@@ -18,6 +18,7 @@ use gather_conformance::internals::entry::Entry;
 use gather_conformance::internals::in_process::InProcessBackend;
 use gather_conformance::internals::interrupt;
 use gather_conformance::internals::judge::Strictness;
+use gather_conformance::internals::plan::VariantsAsked;
 use gather_conformance::internals::process::{Event, ProcessBackend};
 use gather_conformance::internals::reproduction::path;
 use gather_conformance::internals::runner::InProcess;
@@ -237,6 +238,12 @@ impl Run {
         }
         let program = backend.program(&self.process, job.folders, &say)?;
         let jobs = self.jobs_of(backend).map_or(1, NonZeroUsize::get);
+        let usual = match self.suite {
+            Some(Suite::Smoke) => VariantsAsked::Two,
+            _ if self.chooses_cases() => VariantsAsked::TurnsAndUsual,
+            _ => VariantsAsked::Turns,
+        };
+        let program = self.variants.of(program, usual);
         Ok((ProcessBackend { jobs, repeat: self.repeat.get(), ..program }, known))
     }
 
@@ -278,7 +285,8 @@ impl Run {
         let files = self.files.iter().map(|file| path("--cases", file));
         let repeat = (self.repeat.get() > 1).then(|| option("--repeat", self.repeat));
         let large = (self.suite == Some(Suite::Large)).then(|| "--suite large".to_owned());
-        job.folders.options().into_iter().chain(files).chain(repeat).chain(large).collect()
+        let own = files.chain(repeat).chain(large).chain(self.variants.given());
+        job.folders.options().into_iter().chain(own).collect()
     }
 }
 

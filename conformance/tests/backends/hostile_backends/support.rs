@@ -50,11 +50,11 @@ pub(super) fn case(name: &str, first: u32) -> Run {
     let params = Tensor::new(DType::I32, [3], vec![first, first + 1, first + 2]).unwrap();
     let indices = Tensor::new(DType::I32, [1, 1], vec![1u32]).unwrap();
     let output = Tensor::new(DType::I32, [1], vec![first + 1]).unwrap();
-    let call = Call {
-        operator: Operator::new("tf.gather_nd"),
-        operands: [("params", params), ("indices", indices)].into(),
-        attributes: Attributes::new(),
-    };
+    let call = Call::new(
+        Operator::new("tf.gather_nd"),
+        [("params", params), ("indices", indices)].into(),
+        Attributes::new(),
+    );
     let allowed = vec![Allowed::Output(output)];
     let signature = gather_conformance::builtin::signatures().get("tf.gather_nd").unwrap().clone();
     let expect = Expectation { arms: vec![Arm::always(allowed)] };

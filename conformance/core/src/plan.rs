@@ -1,0 +1,150 @@
+//! Which variants a run is made in.
+//!
+//! A documented example and a bad index meet every declared value; any other run has one variant, which follows from its id
+//! alone, so that a new case changes no other's. An answer must not depend on the variant: the expectation is the run's.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use gather_spec::call::Variant;
+use gather_spec::load::Maker;
+use gather_spec::{Case, ErrorCode, Run};
+
+use crate::backend::{Capability, Description};
+use crate::variants::compiles;
+
+/// Which variants of a run are asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum VariantsAsked {
+    /// Of each run every value, and the usual variant.
+    All,
+    /// Of a documented example and a bad index likewise, of each other run one variant.
+    #[default]
+    Turns,
+    /// The same, and of each run the usual variant, too: for runs that are chosen one by one.
+    TurnsAndUsual,
+    /// The usual variant, and one in turn.
+    Two,
+    /// The usual variant only.
+    None,
+}
+
+impl VariantsAsked {
+    /// The variants of a run that is in declared dtypes.
+    #[must_use]
+    pub fn of(self, capability: &Capability, run: &Run) -> Vec<Variant> {
+        let variants = &capability.variants;
+        if variants.is_empty() || run.case.large || run.sparse.is_some() || self == Self::None {
+            return vec![Variant::default()];
+        }
+        let turn = turn(&run.id);
+        match self {
+            Self::All => variants.each(&run.call, turn),
+            Self::Turns | Self::TurnsAndUsual if meets_all(run) => variants.each(&run.call, turn),
+            Self::Turns => vec![variants.in_turn(&run.call, turn)],
+            Self::TurnsAndUsual | Self::Two | Self::None => {
+                let other = variants.in_turn(&run.call, turn);
+                let usual = Variant::default();
+                if other == usual { vec![usual] } else { vec![usual, other] }
+            }
+        }
+    }
+}
+
+/// The variants that the runs of a backend are made in, within its budgets of compilations.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Plan {
+    asked: VariantsAsked,
+    /// By operator, the budget and how many compilations all of its runs would take.
+    budgets: BTreeMap<String, (u64, u64)>,
+}
+
+impl Plan {
+    /// A plan for a backend; the budget of an operator is shared by the runs of these cases, chosen or not, so that what is asked
+    /// of a run does not depend on what else is. Where every variant is asked for, or single runs, there is no budget.
+    pub(crate) fn new<'a>(
+        description: &Description,
+        asked: VariantsAsked,
+        cases: impl IntoIterator<Item = &'a Arc<Case>>,
+    ) -> Self {
+        let is_limited = matches!(asked, VariantsAsked::Turns | VariantsAsked::Two);
+        let limited = |one: &Capability| one.compilations.filter(|_| is_limited && !one.variants.is_empty());
+        let operators = description.operators.iter();
+        let mut budgets: BTreeMap<String, (u64, u64)> =
+            operators.filter_map(|(name, one)| Some((name.clone(), (limited(one)?, 0)))).collect();
+        if budgets.is_empty() {
+            return Self { asked, budgets };
+        }
+        let mut maker = Maker::default();
+        for case in cases.into_iter().filter(|case| !case.large) {
+            let name = case.operator().as_str();
+            let (Some((_, planned)), Some(capability)) =
+                (budgets.get_mut(name), description.operators.get(name))
+            else {
+                continue;
+            };
+            for run in maker.runs(case) {
+                if let Ok(run) = capability.in_declared_dtypes(&run)
+                    && capability.excludes(&run).is_none()
+                {
+                    *planned += asked.of(capability, &run).iter().filter(|one| compiles(one)).count() as u64;
+                }
+            }
+        }
+        Self { asked, budgets }
+    }
+
+    /// The variants of a run, and how many the budget leaves out.
+    pub(crate) fn of(&self, capability: &Capability, run: &Run) -> (Vec<Variant>, usize) {
+        let mut variants = self.asked.of(capability, run);
+        let all = variants.len();
+        if let Some((budget, planned)) = self.budgets.get(run.call.operator.as_str()) {
+            // A share of the variants, by a number of each that follows from its id.
+            let is_within = |variant: &Variant| {
+                let number = turn(&variant.in_id(&run.id)) as u64;
+                !compiles(variant) || number % (*planned).max(1) < *budget
+            };
+            variants.retain(is_within);
+        }
+        let left_out = all - variants.len();
+        if variants.is_empty() {
+            variants.push(Variant::default());
+        }
+        (variants, left_out)
+    }
+
+    /// Whether a budget leaves something out of a declared operator.
+    pub(crate) fn budget(&self, operator: &str) -> Option<u64> {
+        self.budgets.get(operator).filter(|(budget, planned)| planned > budget).map(|(budget, _)| *budget)
+    }
+}
+
+/// The variant that is meant for a run: `params` and `indices` stand for the operands of these roles, whatever their names.
+pub(crate) fn in_names_of<'v>(variant: &'v Variant, case: &Case) -> Cow<'v, Variant> {
+    if variant.is_usual() {
+        return Cow::Borrowed(variant);
+    }
+    Cow::Owned(variant.renamed(|axis| match axis {
+        "params" => Some(Arc::from(&*case.names.params)),
+        "indices" => Some(Arc::from(&*case.names.indices)),
+        _ => None,
+    }))
+}
+
+/// The turn of a run: a number that follows from its id alone, so that a new case changes no other's.
+#[must_use]
+pub fn turn(id: &str) -> usize {
+    // FNV-1a; its high bits are the better ones.
+    let hash = id
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
+    (hash >> 40) as usize
+}
+
+/// Whether a run meets every layout and every variant: it is a documented example, or it has a bad index and its case does not
+/// have many sizes.
+pub(crate) fn meets_all(run: &Run) -> bool {
+    let has_bad_index = || run.expect.arms.len() > 1 || run.expect.rejects(ErrorCode::IndexOutOfRange);
+    run.case.documented.is_some() || !run.case.axes.has_sizes() && has_bad_index()
+}

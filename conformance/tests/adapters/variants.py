@@ -1,0 +1,142 @@
+"""Shows that an adapter really makes the variants that it declares: a constant operand is no input of the graph, a compiled
+function was compiled, unknown dims are unknown, and strides are those asked. `python variants.py numpy|jax|onnxruntime|tensorflow`
+runs in the environment of that adapter, with the kit on `PYTHONPATH`."""
+
+import base64
+import runpy
+import sys
+from pathlib import Path
+
+import gatherspec_kit as kit
+import numpy as np
+
+ROWS = np.array([[1, 2, 3], [4, 5, 6]], np.float32)
+REPEATED = np.array([[1, 2, 3], [1, 2, 3]], np.float32)
+ONE = np.array([1], np.int64)
+
+
+def tensor(array, dtype):
+    return {"dtype": dtype, "shape": list(array.shape), "data": base64.b64encode(array.tobytes()).decode()}
+
+
+def served(library):
+    """What the adapter passes to `serve`."""
+    passed = {}
+    kit.serve = lambda **arguments: passed.update(arguments)
+    runpy.run_path(str(Path(__file__).parents[2] / "backends" / library / "adapter.py"))
+    return passed
+
+
+def ask(adapter, operator, operands, variant, spy=None, **attributes):
+    """Makes a call; `spy` takes the place of the operator's function, or of its compiler."""
+    operators = adapter["operators"]
+    for name, value in (spy or {}).items():
+        setattr(operators[operator], name, value)
+    backend = kit._Backend(operators, adapter["load"], adapter["store"], adapter.get("block") or (lambda it: it), None, None)
+    operands = {name: tensor(array, dtype) for name, (array, dtype) in operands.items()}
+    call = {"seq": 1, "operator": operator, "operands": operands, "attributes": attributes, "variant": variant}
+    reply = backend.call(call)
+    assert "output" in reply, reply
+    output = np.frombuffer(base64.b64decode(reply["output"]["data"]), np.float32)
+    assert output.tolist() == operands_row(operands), (variant, output)
+
+
+def operands_row(operands):
+    first = next(iter(operands.values()))
+    rows = np.frombuffer(base64.b64decode(first["data"]), np.float32).reshape(first["shape"])
+    return rows[1].tolist()
+
+
+def numpy_strides():
+    adapter = served("numpy")
+    take = adapter["operators"]["numpy.take"].function
+    seen = {}
+
+    def spy(a, indices, **attributes):
+        seen["a"], seen["indices"] = a, indices
+        return take(a, indices, **attributes)
+
+    def asked(variant, rows=ROWS):
+        ask(adapter, "numpy.take", {"a": (rows, "f32"), "indices": (ONE, "i64")}, variant, {"function": spy}, axis=0)
+        return seen["a"]
+
+    assert asked("").strides == (12, 4) and seen["a"].flags.writeable
+    assert asked("a=transposed").strides == (4, 8)
+    assert asked("a=reversed").strides == (-12, -4)
+    offset = asked("a=offset")
+    assert offset.strides == (16, 4) and offset.ctypes.data - offset.base.ctypes.data == 12, offset.strides
+    assert asked("a=stride-0", REPEATED).strides == (0, 4)
+    assert not asked("a=read-only").flags.writeable
+    assert asked("indices=read-only").flags.writeable and not seen["indices"].flags.writeable
+
+
+def jax_graphs():
+    import jax
+
+    adapter = served("jax")
+    seen = {}
+
+    def spy(function):
+        compiled = jax.jit(function)
+
+        def call(*operands):
+            lowered = compiled.lower(*operands)
+            seen["inputs"] = len(jax.tree.leaves(lowered.in_avals))
+            seen["text"] = lowered.compile().as_text()
+            return compiled(*operands)
+
+        return call
+
+    for variant, inputs in [("execution=compiled", 2), ("a=constant", 1), ("indices=constant", 1), ("a=constant,indices=constant", 0)]:
+        ask(adapter, "jax.numpy.take", {"a": (ROWS, "f32"), "indices": (ONE, "i64")}, variant, {"compile": spy}, axis=0)
+        assert seen["inputs"] == inputs and "HloModule" in seen["text"], (variant, seen)
+
+
+def onnxruntime_graphs():
+    import onnxruntime
+
+    adapter = served("onnxruntime")
+    made = []
+    session = onnxruntime.InferenceSession
+    onnxruntime.InferenceSession = lambda *arguments, **options: made.append(session(*arguments, **options)) or made[-1]
+    operands = {"data": (ROWS, "f32"), "indices": (ONE, "i64")}
+    for variant, names in [("", ["P", "I"]), ("data=constant", ["I"]), ("indices=constant", ["P"]), ("data=constant,indices=constant", [])]:
+        ask(adapter, "onnx.Gather-13", operands, variant)
+        assert [one.name for one in made[-1].get_inputs()] == names, variant
+    ask(adapter, "onnx.Gather-13", operands, "shapes=symbolic")
+    assert [one.shape for one in made[-1].get_inputs()] == [["P0", "P1"], ["I0"]]
+
+
+def tensorflow_graphs():
+    import tensorflow as tf
+
+    adapter = served("tensorflow")
+    operator = adapter["operators"]["tf.gather"]
+    symbolic = operator.compile_symbolic
+    seen = {}
+
+    def spied(made, operands):
+        concrete = made.get_concrete_function(*operands)
+        seen.update(inputs=[one.shape.as_list() for one in concrete.inputs], operations=[one.type for one in concrete.graph.get_operations()])
+        return made(*operands)
+
+    spy = {
+        "compile": lambda function: lambda *operands: spied(tf.function(function), operands),
+        "compile_symbolic": lambda function, operands: lambda *again: spied(symbolic(function, operands), again),
+    }
+    operands = {"params": (ROWS, "f32"), "indices": (ONE, "i64")}
+    for variant, inputs in [
+        ("execution=compiled", [[2, 3], [1]]),
+        ("params=constant", [[1]]),
+        ("indices=constant", [[2, 3]]),
+        ("indices=constant,params=constant", []),
+        ("shapes=symbolic", [[None, None], [None]]),
+        ("params=constant,shapes=symbolic", [[None]]),
+    ]:
+        ask(adapter, "tf.gather", operands, variant, spy)
+        assert seen["inputs"] == inputs and "GatherV2" in seen["operations"], (variant, seen)
+
+
+CHECKS = {"numpy": numpy_strides, "jax": jax_graphs, "onnxruntime": onnxruntime_graphs, "tensorflow": tensorflow_graphs}
+CHECKS[sys.argv[1]]()
+print(f"{sys.argv[1]}: the variants are made as declared")
