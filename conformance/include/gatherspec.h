@@ -123,6 +123,7 @@ enum {
  *                           the operands are indices and params, in this order
  *   numpy.take              axis (integer or null, default: null), mode (text: raise, wrap or clip; default: raise)
  *   numpy.take_along_axis   axis (integer or null, default: -1)
+ *   numpy.ndarray.__getitem__  none
  *   array_api.take          axis (integer; none where x has one axis, else required)
  *   array_api.take_along_axis  axis (integer, default: -1)
  *   jax.numpy.take          axis (integer or null, default: null), mode (text: fill, clip or wrap, or null; default: fill),
@@ -130,6 +131,7 @@ enum {
  *   jax.numpy.take_along_axis  axis (integer or null, default: -1),
  *                           mode (text: fill, clip or promise_in_bounds, or null; default: fill),
  *                           fill_value (element or null, default: null)
+ *   jax.Array.__getitem__   none
  *   jax.lax.gather          offset_dims, collapsed_slice_dims, start_index_map, slice_sizes (integers, always passed),
  *                           operand_batching_dims, start_indices_batching_dims (integers, default: none),
  *                           unique_indices, indices_are_sorted (boolean, default: 0),

@@ -1,5 +1,5 @@
-"""JAX on the CPU: `jax.numpy.take`, `jax.numpy.take_along_axis` and `jax.lax.gather` as they are. 64-bit dtypes are switched
-on. Nothing is checked that JAX itself does not check."""
+"""JAX on the CPU: `jax.numpy.take`, `jax.numpy.take_along_axis`, `jax.lax.gather` and `x[idx]` as they are. 64-bit
+dtypes are switched on. Nothing is checked that JAX itself does not check."""
 
 import os
 
@@ -53,8 +53,11 @@ serve(
     load=load,
     store=store,
     block=jax.block_until_ready,
-    # The mode of a call chooses, so that what is declared says nothing.
+    # Where a call has a mode, that chooses, so that what is declared says nothing.
     operators={
+        "jax.Array.__getitem__": Operator(
+            lambda x, idx: x[idx], [*NUMPY, "bf16"], INTEGERS, bad="clamp", negative="wrap"
+        ),
         "jax.numpy.take": operator(jnp.take),
         "jax.numpy.take_along_axis": operator(jnp.take_along_axis),
         "jax.lax.gather": operator(gather, [*NUMBERS, *OTHERS]),

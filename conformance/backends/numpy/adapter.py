@@ -1,5 +1,5 @@
-"""NumPy as a backend: `numpy.take` and `numpy.take_along_axis` as they are, and both again as the Array API's functions, since
-NumPy's main namespace implements that standard. Nothing is checked that NumPy itself does not check."""
+"""NumPy as a backend: `numpy.take`, `numpy.take_along_axis` and `x[obj]` as they are, and the first two again as the Array
+API's functions, since NumPy's main namespace implements that standard. Nothing is checked that NumPy itself does not check."""
 
 import numpy as np
 
@@ -21,6 +21,7 @@ serve(
     load=numpy_load,
     store=numpy_store,
     operators={
+        "numpy.ndarray.__getitem__": Operator(lambda x, obj: x[obj], DTYPES, INTEGERS, bad="error", negative="wrap"),
         # The mode of a call chooses, so that what is declared says nothing.
         "numpy.take": Operator(np.take, DTYPES, INTEGERS, ["axis", "mode"], into=np.take, variants=LAYOUTS),
         "numpy.take_along_axis": Operator(

@@ -97,6 +97,7 @@ fn every_documented_example_is_answered_as_its_case_expects() {
                 assert_eq!(reply["output"], expected, "{}", case.id);
             }
             [Allowed::Shape(shape)] => assert_eq!(reply["output"]["shape"], json!(**shape), "{}", case.id),
+            [Allowed::Error(code, _)] => assert_eq!(reply["error"]["code"], code.name(), "{}", case.id),
             other => panic!("{}: {other:?}", case.id),
         }
     }

@@ -1,6 +1,7 @@
 //! NumPy's functions.
 
 mod dtypes;
+pub mod ndarray_getitem;
 pub mod take;
 pub mod take_along_axis;
 
@@ -8,4 +9,5 @@ pub use dtypes::INDICES_DTYPES;
 
 use crate::Implemented;
 
-pub(crate) const OPERATORS: &[Implemented] = &[take::OPERATOR, take_along_axis::OPERATOR];
+pub(crate) const OPERATORS: &[Implemented] =
+    &[ndarray_getitem::OPERATOR, take::OPERATOR, take_along_axis::OPERATOR];
