@@ -56,7 +56,7 @@ serve(
     # Where a call has a mode, that chooses, so that what is declared says nothing.
     operators={
         "jax.Array.__getitem__": Operator(
-            lambda x, idx: x[idx], [*NUMPY, "bf16"], INTEGERS, bad="clamp", negative="wrap"
+            lambda x, idx: x[idx], [*NUMPY, "bf16"], INTEGERS, bad="clamp", negative="wrap", compile=jax.jit
         ),
         "jax.numpy.take": operator(jnp.take),
         "jax.numpy.take_along_axis": operator(jnp.take_along_axis),

@@ -21,7 +21,9 @@ serve(
     load=numpy_load,
     store=numpy_store,
     operators={
-        "numpy.ndarray.__getitem__": Operator(lambda x, obj: x[obj], DTYPES, INTEGERS, bad="error", negative="wrap"),
+        "numpy.ndarray.__getitem__": Operator(
+            lambda x, obj: x[obj], DTYPES, INTEGERS, bad="error", negative="wrap", variants=LAYOUTS
+        ),
         # The mode of a call chooses, so that what is declared says nothing.
         "numpy.take": Operator(np.take, DTYPES, INTEGERS, ["axis", "mode"], into=np.take, variants=LAYOUTS),
         "numpy.take_along_axis": Operator(
