@@ -18,6 +18,8 @@ fn spelling(operator: &str) -> ([&'static str; 2], Attributes) {
         "array_api" => (["x", "indices"], first_axis()),
         "jax" if operator.ends_with("lax.gather") => (["operand", "start_indices"], rows_of_a_column(false)),
         "jax" | "numpy" if operator.ends_with("take_along_axis") => (["arr", "indices"], first_axis()),
+        "jax" if operator.ends_with("__getitem__") => (["x", "idx"], Attributes::new()),
+        "numpy" if operator.ends_with("__getitem__") => (["x", "obj"], Attributes::new()),
         "jax" | "numpy" => (["a", "indices"], first_axis()),
         "openvino" if operator.ends_with("GatherElements-6") => (["data", "indices"], first_axis()),
         "onnx" | "openvino" => (["data", "indices"], Attributes::new()),

@@ -104,7 +104,7 @@ def onnxruntime_graphs():
         ask(adapter, "onnx.Gather-13", operands, variant)
         assert [one.name for one in made[-1].get_inputs()] == names, variant
     ask(adapter, "onnx.Gather-13", operands, "shapes=symbolic")
-    assert [one.shape for one in made[-1].get_inputs()] == [["P0", "P1"], ["I0"]]
+    assert [one.shape for one in made[-1].get_inputs()] == [["data0", "data1"], ["indices0"]]
 
 
 def tensorflow_graphs():

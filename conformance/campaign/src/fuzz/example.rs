@@ -203,7 +203,8 @@ mod tests {
         let (spec, lines) =
             (Specification::default(), Reproduction::anywhere(Named::Command, "./mine", &options));
         let saver = Saver { spec: &spec, folder: None, reproduction: &lines };
-        let line = |length: usize| saver.replay_text(&"\n".repeat(length), Way::default(), &Variant::default());
+        let line =
+            |length: usize| saver.replay_text(&"\n".repeat(length), Way::default(), &Variant::default());
         let whole = line(LONGEST_TEXT);
         assert!(whole.starts_with("gatherspec run --cases - --repeat 2 -- ./mine <<'YAML'\n"), "{whole}");
         assert!(whole.ends_with("\nYAML") && whole.len() > LONGEST_TEXT);

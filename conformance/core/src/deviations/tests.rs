@@ -312,7 +312,9 @@ fn a_selector_that_can_select_nothing_is_refused() {
         ("{ message: '' }", "has an empty `message`"),
         ("{ expected: no-such-code }", "no-such-code"),
         ("{ policy: {} }", "has an empty `policy`"),
-        ("{ variant: execution=compiled }", "variant"),
+        ("{ variant: execution=constant }", "`execution` cannot be `constant`: one of compiled is expected"),
+        ("{ variant: [] }", "has an empty `variant`"),
+        ("{ varied: usual }", "varied"),
         ("{ rang: 3 }", "rang"),
     ] {
         let text = wrong(selector);
