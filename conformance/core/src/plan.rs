@@ -148,3 +148,123 @@ pub(crate) fn meets_all(run: &Run) -> bool {
     let has_bad_index = || run.expect.arms.len() > 1 || run.expect.rejects(ErrorCode::IndexOutOfRange);
     run.case.documented.is_some() || !run.case.axes.has_sizes() && has_bad_index()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::variants::Variants;
+
+    fn capability(compilations: Option<u64>) -> Capability {
+        let values = ["operands=transposed", "operands=constant", "shapes=symbolic", "execution=compiled"];
+        Capability { variants: Variants::new(values).unwrap(), compilations, ..Capability::default() }
+    }
+
+    fn runs() -> impl Iterator<Item = &'static Run> {
+        crate::embedded_runs()
+            .iter()
+            .filter(|run| run.call.operator.as_str() == "tf.gather_nd" && !run.case.large)
+    }
+
+    #[test]
+    fn a_documented_example_and_a_bad_index_meet_each_value_and_others_take_turns() {
+        let capability = capability(None);
+        let (mut pairs, mut met) = (BTreeSet::new(), 0);
+        for run in runs() {
+            let variants = VariantsAsked::Turns.of(&capability, run);
+            let all = VariantsAsked::All.of(&capability, run);
+            if meets_all(run) {
+                met += 1;
+                assert_eq!(variants, all, "{}", run.id);
+                let values: BTreeSet<String> =
+                    all.iter().flat_map(Variant::iter).map(|(axis, way)| format!("{axis}={way}")).collect();
+                for value in ["params=constant", "indices=constant", "shapes=symbolic", "execution=compiled"]
+                {
+                    assert!(
+                        values.contains(value) && all.contains(&value.parse().unwrap()),
+                        "{}: {value}",
+                        run.id
+                    );
+                }
+                assert!(all.contains(&Variant::default()), "{}", run.id);
+            } else {
+                let [variant] = &variants[..] else { panic!("{}: {variants:?}", run.id) };
+                let values: Vec<String> = variant.iter().map(|(axis, way)| format!("{axis}={way}")).collect();
+                pairs.extend(
+                    values
+                        .iter()
+                        .flat_map(|one| values.iter().map(move |other| (one.clone(), other.clone()))),
+                );
+            }
+        }
+        // Six values, each with itself and with those of other axes.
+        assert!(met > 50, "{met}");
+        let of_operand = |value: &str| value.split_once('=').unwrap().0.to_owned();
+        let values = [
+            "params=transposed",
+            "params=constant",
+            "indices=transposed",
+            "indices=constant",
+            "shapes=symbolic",
+            "execution=compiled",
+        ];
+        for one in values {
+            for other in
+                values.into_iter().filter(|other| *other == one || of_operand(other) != of_operand(one))
+            {
+                assert!(pairs.contains(&(one.to_owned(), other.to_owned())), "{one} never meets {other}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_variant_does_not_depend_on_other_cases_and_none_is_asked_of_who_declares_none() {
+        let declares_none = Capability::default();
+        for run in runs().take(200) {
+            assert_eq!(VariantsAsked::All.of(&declares_none, run), [Variant::default()]);
+            assert_eq!(VariantsAsked::None.of(&capability(None), run), [Variant::default()]);
+            assert!(VariantsAsked::Two.of(&capability(None), run).len() <= 2);
+        }
+    }
+
+    #[test]
+    fn a_budget_is_a_share_of_the_compilations_and_leaves_layouts_alone() {
+        let of = |compilations| {
+            let operators = [("tf.gather_nd".to_owned(), capability(compilations))].into();
+            let identity = crate::builtin::backend("reference", gather_spec::Profile::default(), 0)
+                .unwrap()
+                .describe()
+                .backend;
+            Description { backend: identity, operators }
+        };
+        let declared = |compilations| {
+            let mut description = of(compilations);
+            let one = description.operators.get_mut("tf.gather_nd").unwrap();
+            (one.dtypes, one.index_dtypes) = (vec![gather_spec::DType::F32], vec![gather_spec::DType::I64]);
+            description
+        };
+        let asked = |compilations, which| {
+            let description = declared(compilations);
+            let plan = Plan::new(&description, which, &crate::embedded().cases);
+            let capability = &description.operators["tf.gather_nd"];
+            let (mut compiled, mut laid_out, mut left_out) = (0, 0, 0);
+            for run in runs() {
+                let run = capability.in_declared_dtypes(run).unwrap();
+                if capability.excludes(&run).is_none() {
+                    let (variants, left) = plan.of(capability, &run);
+                    compiled += variants.iter().filter(|one| compiles(one)).count();
+                    laid_out += variants.iter().filter(|one| !one.is_usual() && !compiles(one)).count();
+                    left_out += left;
+                }
+            }
+            (compiled, laid_out, left_out)
+        };
+        let (all, laid_out, none) = asked(None, VariantsAsked::Turns);
+        let (few, also_laid_out, left_out) = asked(Some(200), VariantsAsked::Turns);
+        assert_eq!((laid_out, all, none), (also_laid_out, few + left_out, 0));
+        assert!((100..300).contains(&few) && all > 1000, "{few} of {all}");
+        // Who asks for all gets all.
+        assert_eq!(asked(Some(200), VariantsAsked::All), asked(None, VariantsAsked::All));
+    }
+}

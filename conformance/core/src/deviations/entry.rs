@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use gather_spec::{Case, Signature, Specification};
+use gather_spec::{Case, Signature, Specification, Variant};
 use serde::{Deserialize, Deserializer};
 
 use crate::entry::Entry;
@@ -186,13 +186,17 @@ pub(super) fn apply(entries: &[&Deviation], results: &mut [Entry], cases: &[&Arc
             continue;
         }
         let operator = case.operator().as_str();
+        let mut made = String::new();
         // A run that was not sent says nothing about an entry.
         for run in result.all.iter_mut().filter(|run| run.verdict != Verdict::NotRun) {
             let mut fitting = about.clone();
             fitting.retain(|number| entries[*number].names_run(case, &run.id));
-            for number in &fitting {
+            // A run in several variants is one run; they follow each other.
+            let (usual, _) = Variant::split_id(&run.id);
+            for number in fitting.iter().filter(|_| made != usual) {
                 seen.entry((*number, operator)).or_default().runs += 1;
             }
+            made = usual;
             // Taken out and put back below, because `judge` changes the run.
             let facts = run.facts.take_if(|_| run.verdict != Verdict::Unsupported);
             let Some(facts) = facts else { continue };
@@ -204,11 +208,13 @@ pub(super) fn apply(entries: &[&Deviation], results: &mut [Entry], cases: &[&Arc
         }
         result.settle();
     }
-    // An entry that lists `pass` is about random behaviour, which need not occur.
+    // An entry that lists `pass` is about random behaviour, which need not occur; nor need one about variants, since a budget may
+    // leave them out.
     let missing = seen.into_iter().filter(|((number, operator), seen)| {
         let entry = entries[*number];
         let is_whole = entry.named.get(*operator) == Some(&seen.runs);
-        !seen.covers && is_whole && !entry.verdict.contains(&Verdict::Pass)
+        let may_be_absent = entry.verdict.contains(&Verdict::Pass) || entry.selector.variant.is_some();
+        !seen.covers && is_whole && !may_be_absent
     });
     let problem = |((number, operator), _): ((usize, &str), Seen)| Problem::CaseDidNotOccur {
         entry: entries[number].pattern(),
