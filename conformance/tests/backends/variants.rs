@@ -41,11 +41,13 @@ const DECLARED: [&str; 9] = [
     "execution=compiled",
 ];
 
-/// The variants of a call that are wrong, each by itself.
+/// The variants of a call that are wrong, each by itself. No case has params whose slices are all equal, so that their stride may
+/// be 0.
 fn bugs() -> impl Iterator<Item = String> {
     let values = ["constant", "transposed", "offset", "reversed", "stride-0", "read-only"];
     let operands = ["params", "indices"].into_iter();
     let of_operands = operands.flat_map(move |name| values.map(|value| format!("{name}={value}")));
+    let of_operands = of_operands.filter(|value| value != "params=stride-0");
     of_operands.chain(
         ["shapes=symbolic", "execution=compiled", "execution=compiled,shapes=symbolic"].map(str::to_owned),
     )
@@ -189,16 +191,13 @@ fn a_library_that_ignores_strides_is_found() {
     assert_eq!((right.status, &*right.failed), (Some(0), &[][..]), "{}", right.printed);
     let strides = run(&["Variants", "StridesIgnored"]).unwrap();
     assert_eq!(strides.status, Some(1), "{}", strides.printed);
-    // Each is reduced to one operand, which the library takes for another layout.
+    // Most are crashes, each of which takes a restart, so that only some are made small.
     let found = named(&strides);
-    assert!(
-        ["data=transposed", "data=reversed", "data=offset"].iter().all(|one| found.contains(*one)),
-        "{found:?}"
-    );
-    let is_layout =
-        |one: &String| ["transposed", "reversed", "offset", "stride-0"].iter().any(|way| one.ends_with(way));
-    // Of crashes, each of which takes a restart, only some are made small.
-    assert!(found.iter().all(|one| one.split(',').any(|part| is_layout(&part.to_owned()))), "{found:?}");
+    for layout in ["transposed", "reversed", "offset"] {
+        assert!(found.iter().any(|one| one.contains(layout)), "{layout}: {found:?}");
+    }
+    let has_layout = |one: &String| one.parse().is_ok_and(|one: Variant| !one.layouts().is_usual());
+    assert!(found.iter().all(has_layout), "{found:?}");
     let constant = run(&["Variants", "ConstantIndex"]).unwrap();
     let found = (constant.status, named(&constant));
     assert_eq!(found, (Some(1), BTreeSet::from(["indices=constant".to_owned()])), "{}", constant.printed);
@@ -212,6 +211,9 @@ fn a_mistake_of_an_adapter_is_found() {
     for operand in ["a", "indices"] {
         for value in ["constant", "transposed", "offset", "reversed", "stride-0", "read-only"] {
             let bug = format!("{operand}={value}");
+            if bug == "a=stride-0" {
+                continue; // no case has such params
+            }
             let ran = run(&bug).unwrap();
             assert!(ran.failed.iter().any(|id| !known.contains(id)), "{bug}: {}", ran.printed);
             assert!(named(&ran).contains(&bug), "{bug} is not among {:?}: {}", named(&ran), ran.printed);

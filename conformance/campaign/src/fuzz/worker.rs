@@ -232,7 +232,7 @@ impl<'a> Worker<'a> {
         let part = if parts.len() == 1 { &mut parts[0] } else { &mut parts[case.at] };
         self.choices.reseed(campaign.case_seed(case.number));
         let choices = &mut self.choices;
-        let step = step(self.check, &self.subject, choices, (&case.asked, &case.answers), &mut part.tally);
+        let step = step(self.check, self.subject, choices, (&case.asked, &case.answers), &mut part.tally);
         if case.asked.is_empty() {
             // At the first step only: later steps draw the same case again.
             part.digest = part.digest.wrapping_add(digest(case.number, self.choices.drawn()));
@@ -278,7 +278,7 @@ impl<'a> Worker<'a> {
         loop {
             let mut choices = Choices::from_draws(draws.to_vec());
             let (so_far, tally) = ((&case.asked[..], &case.answers[..]), &mut Tally::default());
-            let broken = match step(self.check, &self.subject, &mut choices, so_far, tally) {
+            let broken = match step(self.check, self.subject, &mut choices, so_far, tally) {
                 Step::Done | Step::Held { .. } => None,
                 Step::Violated(broken) => Some(*broken),
                 Step::Ask(questions) => {
@@ -323,7 +323,7 @@ impl<'a> Worker<'a> {
     ) -> Result<Small, Interrupted> {
         // The first step yields the draws.
         self.choices.reseed(campaign.case_seed(first));
-        step(self.check, &self.subject, &mut self.choices, (&[], &[]), &mut Tally::default());
+        step(self.check, self.subject, &mut self.choices, (&[], &[]), &mut Tally::default());
         let mut draws = self.choices.drawn().to_vec();
         let most = if self.threads_are_ours() { TRIES } else { TRIES_OF_A_PROCESS };
         let usual = if self.threads_are_ours() { None } else { Some(TIME_TO_SHRINK) };

@@ -50,6 +50,9 @@ struct Asked {
     took: Duration,
 }
 
+/// A run to ask, or the result of one that is not sent; with the run, if its case cannot make it again.
+type Taken = (Option<Run>, Result<Judged<'static>, Box<Entry>>);
+
 /// A failure in a variant that is not the usual one.
 #[derive(Debug)]
 pub(super) struct Varied {
@@ -144,8 +147,8 @@ impl<'p> Batch<'p> {
         jobs
     }
 
-    /// A run in each of its variants, or the result of one that is not sent; with the run, if its case cannot make it again.
-    fn in_variants(&mut self, run: Run) -> Vec<(Option<Run>, Result<Judged<'static>, Box<Entry>>)> {
+    /// A run in each of its variants.
+    fn in_variants(&mut self, run: Run) -> Vec<Taken> {
         let judged = match Judged::or_probe(&self.description, &run, Strictness::Lenient, self.probes) {
             Ok(judged) => judged.into_owned(),
             Err(result) => {
