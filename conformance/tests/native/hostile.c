@@ -71,7 +71,9 @@ const gatherspec_description *gatherspec_describe(void) {
     if (is("declares-half-a-limit")) limits.no_scalars = 2, operators[0].limits = &limits;
     if (is("declares-axes-that-are-null")) limits.axis_count = 1, operators[0].limits = &limits;
     if (is("declares-limits-off-the-grid")) operators[0].limits = (const gatherspec_limits *)((char *)&limits + 1);
-    if (is("declares-variants")) operators[0].variant_count = 1;
+    static const char *const ways[] = {"indices=fast"};
+    if (is("declares-variants-that-are-null")) operators[0].variant_count = 1;
+    if (is("declares-a-variant-that-is-none")) operators[0].variants = ways, operators[0].variant_count = 1;
     if (is("exits-when-asked-who-it-is")) exit(0);
     if (is("hangs-when-asked-who-it-is")) hang();
     return &description;

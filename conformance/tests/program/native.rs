@@ -109,7 +109,8 @@ const AT_THE_START: &[(&str, &str)] = &[
     ("declares-half-a-limit", "no_scalars is 2, which is neither 0 nor 1"),
     ("declares-axes-that-are-null", "axes is null, but has 1 entries"),
     ("declares-limits-off-the-grid", "limits is not aligned"),
-    ("declares-variants", "it declares variants, which version 3 of gatherspec.h reserves"),
+    ("declares-variants-that-are-null", "variants is null, but has 1 entries"),
+    ("declares-a-variant-that-is-none", "unknown variant `fast`"),
     ("exits-when-asked-who-it-is", "ended with exit status 0"),
     ("hangs-when-asked-who-it-is", "did not come within 2s"),
 ];
