@@ -10,8 +10,9 @@ BUG = sys.argv[1]
 
 
 def spoiled(array):
-    """The same with its elements moved by one, which is another array wherever two elements differ."""
-    return np.roll(array, 1)
+    """The same with its elements moved by one, or if they are all equal raised by one."""
+    moved = np.roll(array, 1)
+    return moved if (moved != array).any() else (array + 1).astype(array.dtype)
 
 
 def load(tensor):
