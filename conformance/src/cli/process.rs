@@ -4,7 +4,6 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use gather_spec::Variant;
 
 use crate::adapters::Launch;
@@ -99,8 +98,9 @@ impl ProcessOptions {
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Backends that are programs")]
 pub(super) struct VariantOptions {
-    /// How many of the variants that a backend declares to ask [default: turns]
-    #[arg(long, value_name = "WHICH", value_parser = which())]
+    /// Variants to ask, of those that a backend declares: every value for each run (all); every value for documented examples
+    /// and bad indices, one variant for each other run (turns); the usual calls only (none) [default: turns]
+    #[arg(long, value_name = "all|turns|none", value_parser = which)]
     variants: Option<VariantsAsked>,
     /// Make every call in this variant, such as indices=constant,execution=compiled; params and indices stand for the operands
     /// of these roles
@@ -109,21 +109,12 @@ pub(super) struct VariantOptions {
 }
 
 /// The values of `--variants`.
-const VARIANTS: [(&str, VariantsAsked, &str); 3] = [
-    ("all", VariantsAsked::All, "Every value for each run, and the usual call"),
-    (
-        "turns",
-        VariantsAsked::Turns,
-        "Every value for documented examples and bad indices, one variant for each other run",
-    ),
-    ("none", VariantsAsked::None, "The usual call only"),
-];
+const VARIANTS: [(&str, VariantsAsked); 3] =
+    [("all", VariantsAsked::All), ("turns", VariantsAsked::Turns), ("none", VariantsAsked::None)];
 
-fn which() -> impl TypedValueParser<Value = VariantsAsked> {
-    let values = VARIANTS.map(|(name, _, what)| PossibleValue::new(name).help(what));
-    let of_name =
-        |named: String| VARIANTS.iter().find(|(name, ..)| *name == named).map(|(_, asked, _)| *asked);
-    PossibleValuesParser::new(values).try_map(move |name| of_name(name).ok_or("no such choice"))
+fn which(text: &str) -> Result<VariantsAsked, String> {
+    let found = VARIANTS.iter().find(|(name, _)| *name == text);
+    found.map(|(_, asked)| *asked).ok_or_else(|| "expected all, turns or none".to_owned())
 }
 
 impl VariantOptions {
@@ -134,7 +125,7 @@ impl VariantOptions {
 
     /// The options as on a command line, but for the variant, which the line of a case names.
     pub(super) fn given(&self) -> Option<String> {
-        let (name, ..) = VARIANTS.iter().find(|(_, asked, _)| Some(*asked) == self.variants)?;
+        let (name, _) = VARIANTS.iter().find(|(_, asked)| Some(*asked) == self.variants)?;
         Some(option("--variants", name))
     }
 }
