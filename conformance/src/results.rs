@@ -339,7 +339,7 @@ mod tests {
     use super::*;
     use gather_conformance::backend::Description;
     use gather_conformance::internals::difference::Difference;
-    use gather_conformance::internals::runner::RunResult;
+    use gather_conformance::internals::judged::RunResult;
 
     #[test]
     fn an_answer_that_is_no_pass_is_told_in_few_words() {

@@ -13,7 +13,7 @@ use crate::backend::Dtypes;
 use crate::difference::{Difference, Sides};
 use crate::facts::{Facts, message};
 use crate::judge::Verdict;
-use crate::runner::RunResult;
+use crate::judged::RunResult;
 
 /// The result of a case, or of one of its runs. That of a case has what there is to say about one of the runs: the smallest
 /// of those with the worst verdict.

@@ -14,8 +14,9 @@ use crate::declared::Probes;
 use crate::deviations::Deviations;
 use crate::entry::Entry;
 use crate::judge::{Strictness, Verdict};
+use crate::judged::Judged;
 use crate::report::{BackendReport, Page, Problem};
-use crate::runner::{InProcess, Judged};
+use crate::runner::InProcess;
 use crate::select::is_at;
 use crate::style::guarded;
 

@@ -38,6 +38,7 @@ mod harness;
 mod in_process;
 mod interrupt;
 mod judge;
+mod judged;
 mod layout;
 mod limits;
 mod plan;
@@ -107,6 +108,10 @@ pub mod internals {
     /// Verdicts.
     pub mod judge {
         pub use crate::judge::*;
+    }
+    /// A run for one backend, and its result.
+    pub mod judged {
+        pub use crate::judged::*;
     }
     /// Layouts of the operands of a call.
     pub mod layout {

@@ -12,9 +12,10 @@ use crate::picture;
 use gather_conformance::builtin;
 use gather_conformance::internals::entry::Entry;
 use gather_conformance::internals::judge::{Strictness, Verdict, describe_allowed, describe_outcome};
+use gather_conformance::internals::judged::Judged;
 use gather_conformance::internals::plan::VariantsAsked;
 use gather_conformance::internals::process::{self, ProcessBackend, Trivial};
-use gather_conformance::internals::runner::{InProcess, Judged};
+use gather_conformance::internals::runner::InProcess;
 use gather_conformance::internals::style;
 use gather_conformance::internals::words::call_line;
 

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use gather_conformance::builtin;
 use gather_conformance::internals::files::read_bytes;
 use gather_conformance::internals::judge::{Strictness, Verdict};
-use gather_conformance::internals::runner::{Judged, RunResult};
+use gather_conformance::internals::judged::{Judged, RunResult};
 use gather_conformance::internals::words::counted;
 
 use super::ending::{Failure, Status};

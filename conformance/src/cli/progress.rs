@@ -191,7 +191,7 @@ mod tests {
     use gather_conformance::builtin;
     use gather_conformance::internals::entry::Entry;
     use gather_conformance::internals::judge::{Judgement, Strictness, Verdict};
-    use gather_conformance::internals::runner::Judged;
+    use gather_conformance::internals::judged::Judged;
 
     fn result() -> Entry {
         let reference = builtin::backend("reference", Profile::default(), 0).unwrap().describe();

@@ -75,7 +75,7 @@ mod tests {
     use gather_campaign::fuzz::CampaignReport;
     use gather_conformance::builtin;
     use gather_conformance::internals::judge::{Strictness, Verdict};
-    use gather_conformance::internals::runner::Judged;
+    use gather_conformance::internals::judged::Judged;
 
     use super::super::{BackendReport, PartReport, forms};
 

@@ -8,8 +8,8 @@ use sha2::{Digest, Sha256};
 
 use gather_conformance::backend::Description;
 use gather_conformance::internals::judge::{Judgement, Strictness, Verdict, describe_outcome};
+use gather_conformance::internals::judged::Judged;
 use gather_conformance::internals::process::{self, Answers, Interrupted};
-use gather_conformance::internals::runner::Judged;
 
 use super::corpus::{Corpus, Failing};
 use super::example::Saver;

@@ -7,8 +7,8 @@ use gather_spec::{Attribute, Case, DType, Profile, Run, Specification};
 use super::Deviations;
 use crate::builtin;
 use crate::judge::{Judgement, Strictness, Verdict};
+use crate::judged::{Judged, RunResult};
 use crate::report::{BackendReport, Entry};
-use crate::runner::Judged;
 
 /// Some case with one run.
 fn some_case(spec: &Specification) -> &Arc<Case> {
@@ -309,7 +309,7 @@ fn a_selector_of_variants_covers_what_has_them() {
             Ok(judged) => {
                 judged.result(Judgement { verdict: Verdict::Crash, note: None }, String::new(), None)
             }
-            Err(result) => crate::runner::RunResult {
+            Err(result) => RunResult {
                 verdict: Verdict::Crash,
                 call: Some(run.call.clone()),
                 is_outside: false,

@@ -10,8 +10,8 @@ use crate::backend::Description;
 use crate::declared::Probes;
 use crate::entry::Entry;
 use crate::judge::{Judgement, Strictness, Verdict};
+use crate::judged::{Judged, RunResult};
 use crate::plan::Plan;
-use crate::runner::{Judged, RunResult};
 use crate::trouble::Trouble;
 
 use super::client::Job;

@@ -12,8 +12,8 @@ use crate::declared::Probes;
 use crate::entry::Entry;
 use crate::interrupt;
 use crate::judge::{Strictness, Verdict};
+use crate::judged::Judged;
 use crate::plan::{Plan, in_names_of};
-use crate::runner::Judged;
 use crate::select::Chosen;
 use crate::words::counted;
 

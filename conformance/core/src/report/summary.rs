@@ -257,8 +257,8 @@ mod tests {
     use super::*;
     use crate::backend::{Description, Identity};
     use crate::judge::{Judgement, Strictness};
+    use crate::judged::Judged;
     use crate::report::Entry;
-    use crate::runner::Judged;
 
     /// A report on cases, each with a verdict; the operator of one without is not declared.
     fn report(results: &[(&Arc<Case>, Option<Verdict>)], spec: &Specification) -> BackendReport {

@@ -1,6 +1,6 @@
 //! A runner on backends that err in one layout, or with one number of threads.
 
-use gather_spec::{DType, Tensor};
+use gather_spec::{DType, Profile, Tensor};
 
 use super::*;
 use crate::backend::Backend;
