@@ -262,7 +262,11 @@ impl Pattern {
         if text.chars().nth(LONGEST).is_some() {
             return Err(format!("the pattern `{}` has more than {LONGEST} characters", words::name(text)));
         }
-        let (written, (text, variant)) = (text.to_owned(), Variant::split_id(text));
+        let (written, (mut text, variant)) = (text.to_owned(), Variant::split_id(text));
+        // Brackets that name no mode mean the default mode, also if they name nothing but a variant.
+        if !variant.is_usual() && !text.contains('[') {
+            text.push_str("[]");
+        }
         let (name, place) = split(&text);
         let is_place = place.ends_with(']') && place.rfind(['[', '*']) == Some(0);
         let has_both = is_place && name.contains(['*', '?', '{', '\\']);
@@ -427,6 +431,25 @@ mod tests {
                 assert!(if is_whole { found.len() == ids.len() } else { found == [id] }, "{id}: {found:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_variant_is_chosen_of_the_runs_that_the_other_words_choose() {
+        let spec = crate::embedded();
+        let case = spec.cases.iter().find(|case| case.id == "numpy.take/bad-index/minus-one").unwrap();
+        let chosen = |text: &str| {
+            let cases = [case];
+            let mut selection = Selection::new(&[text.to_owned()], &[], None).unwrap();
+            selection.settle(&[Arc::clone(case)]).unwrap();
+            let runs =
+                Chosen { cases: &cases, selection: Some(&selection) }.runs(&mut Maker::default(), case);
+            runs.iter().map(|run| run.call.variant.in_id(&run.id)).collect::<Vec<_>>()
+        };
+        let id = |place: &str| format!("numpy.take/bad-index/minus-one{place}");
+        assert_eq!(chosen(&id("[indices=constant]")), [id("[indices=constant]")]);
+        assert_eq!(chosen(&id("[clip,params=offset]")), [id("[clip,a=offset]")]);
+        assert_eq!(chosen("numpy.take/*/minus-one[params=offset]"), [id("[a=offset]")]);
+        assert_eq!(chosen(&id("[clip]")), [id("[clip]")]);
     }
 
     #[test]

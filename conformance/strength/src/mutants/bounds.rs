@@ -332,6 +332,17 @@ pub(super) static MUTANTS: &[Mutant] = &[
     )
     .under(&[WRAP]),
     Mutant::new(
+        "index-below-minus-size-accepted",
+        "takes one less than minus the size of an axis for its first index",
+        "class: a limit that is one too low, which users planted",
+        |model| {
+            model.within = |asked, index, bound| {
+                if index == -(bound as i128) - 1 { Some(0) } else { model::within(asked, index, bound) }
+            };
+        },
+    )
+    .under(&[WRAP]),
+    Mutant::new(
         "clamps-negatives-to-the-end",
         "clamps a negative index to the last one, as if it were a large unsigned number",
         "class: a comparison of unsigned numbers",
