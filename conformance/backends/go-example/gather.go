@@ -16,6 +16,7 @@ import (
 	"log"
 	"math/big"
 	"os"
+	"strings"
 )
 
 const (
@@ -35,7 +36,8 @@ type operator struct {
 	Profile      map[string]string `json:"profile"`
 	Dtypes       []string          `json:"dtypes"`
 	IndexDtypes  []string          `json:"index_dtypes"`
-	operands     [2]string // what the operator's page calls params and indices
+	Variants     []string          `json:"variants"`
+	operands     [2]string         // what the operator's page calls params and indices
 	attributes   []string
 	plan         func(op operator, P, I tensor, attrs attributes) (plan, *reply)
 	leastIndices int64 // the least rank of indices
@@ -43,16 +45,19 @@ type operator struct {
 
 var ofTensorFlow, ofPaddle = [2]string{"params", "indices"}, [2]string{"input", "index"}
 
+// An operand may be a window in a larger buffer.
+var windows = []string{"operands=offset"}
+
 var documented = map[string]string{"bad": "error", "negative": "reject"}
 
 var operators = map[string]operator{
-	"tf.gather": {documented, everyDtype, []string{"i32", "i64"},
+	"tf.gather": {documented, everyDtype, []string{"i32", "i64"}, windows,
 		ofTensorFlow, []string{"axis", "batch_dims", "validate_indices"}, planGather, 0},
-	"tf.gather_nd": {documented, everyDtype, []string{"i32", "i64"},
+	"tf.gather_nd": {documented, everyDtype, []string{"i32", "i64"}, windows,
 		ofTensorFlow, []string{"batch_dims"}, planGatherND, 1},
-	"tf.raw_ops.GatherNd": {documented, everyDtype, []string{"i16", "i32", "i64"},
+	"tf.raw_ops.GatherNd": {documented, everyDtype, []string{"i16", "i32", "i64"}, windows,
 		ofTensorFlow, nil, planGatherND, 1},
-	"paddle.gather_nd": {documented, []string{"bool", "i32", "i64", "f32", "f64"}, []string{"i32", "i64"},
+	"paddle.gather_nd": {documented, []string{"bool", "i32", "i64", "f32", "f64"}, []string{"i32", "i64"}, windows,
 		ofPaddle, nil, planGatherND, 2},
 }
 
@@ -65,6 +70,7 @@ type message struct {
 	// By the names that the operator's page gives them.
 	Operands   map[string]tensor `json:"operands"`
 	Attributes attributes        `json:"attributes"`
+	Variant    string            `json:"variant"` // such as indices=offset,params=offset
 }
 
 // A reply has one of its last three fields. Functions that check a call return one where they refuse it, else nil.
@@ -143,6 +149,19 @@ func (t *tensor) load() error {
 	t.bytes = make([]byte, count(t.Shape)*elementBytes[t.Dtype])
 	_, err = file.ReadAt(t.bytes, t.Offset)
 	return err
+}
+
+// inWindow moves the elements to a window in a larger buffer.
+func (t *tensor) inWindow() {
+	t.bytes = window(t.bytes)
+	t.texts = window(t.texts)
+}
+
+func window[T byte | string](items []T) []T {
+	const margin = 32
+	whole := make([]T, margin+len(items)+margin)
+	copy(whole[margin:], items)
+	return whole[margin : margin+len(items)]
 }
 
 // count is the product of some dims. It overflows only beside a dim of 0, which makes it 0 all the same.
@@ -366,6 +385,11 @@ func call(m message) *reply {
 			return unsupported("%s has no attribute %s", m.Operator, name)
 		}
 	}
+	for _, value := range strings.Split(m.Variant, ",") {
+		if m.Variant != "" && !strings.HasSuffix(value, "=offset") {
+			return unsupported("there is no variant %s", value)
+		}
+	}
 	P, I := m.Operands[op.operands[0]], m.Operands[op.operands[1]]
 	if !contains(op.Dtypes, P.Dtype) {
 		return wrong("params-dtype", "%s cannot be %s", op.operands[0], P.Dtype)
@@ -373,9 +397,12 @@ func call(m message) *reply {
 	if !contains(op.IndexDtypes, I.Dtype) {
 		return wrong("index-dtype", "%s cannot be %s", op.operands[1], I.Dtype)
 	}
-	for _, operand := range []*tensor{&P, &I} {
+	for at, operand := range []*tensor{&P, &I} {
 		if err := operand.load(); err != nil {
 			return wrong("", "%v", err)
+		}
+		if strings.Contains(m.Variant, op.operands[at]+"=offset") {
+			operand.inWindow()
 		}
 	}
 	return gather(op, P, I, m.Attributes)

@@ -17,6 +17,7 @@ const ELEMENT_BYTES = {
 };
 const EVERY_DTYPE = Object.keys(ELEMENT_BYTES);
 const MOST_AXES = 64; // of a tensor in a message
+const VARIANTS = ["operands=offset"]; // an operand may be a window in a larger buffer
 const PROTOCOL_LIMIT = 2n ** 63n - 1n; // bytes by the output's non-zero dims; more is an error
 const OUTPUT_LIMIT = 2n ** 27n; // bytes; for more, the reply could be longer than the 2^28 bytes that the runner takes
 
@@ -89,6 +90,12 @@ function load(tensor, shape) {
   if (tensor.dtype === "string") return tensor.data;
   if (tensor.file === undefined) return Buffer.from(tensor.data, "base64");
   return readPart(tensor.file, tensor.offset, Number(product(shape)) * ELEMENT_BYTES[tensor.dtype]);
+}
+
+/** The same elements as a window in a larger buffer. */
+function inWindow(bytes) {
+  const margin = Buffer.alloc(32, 0xa5);
+  return Buffer.concat([margin, bytes, margin]).subarray(32, 32 + bytes.length);
 }
 
 function readPart(path, offset, length) {
@@ -246,16 +253,21 @@ function started() {
   const profile = { bad: "error", negative: "reject" };
   const operators = {};
   for (const [name, { dtypes, indexDtypes }] of Object.entries(OPERATORS)) {
-    operators[name] = { profile, dtypes, index_dtypes: indexDtypes };
+    operators[name] = { profile, dtypes, index_dtypes: indexDtypes, variants: VARIANTS };
   }
   return { protocol: 2, backend: { name: "example-node", version: "1", language: "JavaScript" }, operators };
 }
 
-function call({ operator: name, operands, attributes }) {
+function call({ operator: name, operands, attributes, variant }) {
   const operator = OPERATORS[name];
   if (operator === undefined) throw unsupported(`there is no operator ${name}`);
   for (const attribute of Object.keys(attributes)) {
     if (!operator.attributes.includes(attribute)) throw unsupported(`${name} has no attribute ${attribute}`);
+  }
+  // Such as `indices=offset,params=offset`.
+  const layouts = new Map(variant?.split(",").map((value) => value.split("=")));
+  for (const [operand, layout] of layouts) {
+    if (layout !== "offset") throw unsupported(`there is no variant ${operand}=${layout}`);
   }
   // Paddle's page calls its operands input and index.
   const [params, indices] = operator.operands.map((operand) => operands[operand]);
@@ -263,9 +275,12 @@ function call({ operator: name, operands, attributes }) {
   if (!operator.dtypes.includes(params.dtype)) throw error("params-dtype", `params cannot be ${params.dtype}`);
   if (!operator.indexDtypes.includes(indices.dtype)) throw error("index-dtype", `indices cannot be ${indices.dtype}`);
 
-  const [P, I] = [params, indices].map((tensor) => {
+  const [P, I] = operator.operands.map((operand) => {
+    const tensor = operands[operand];
     const shape = tensor.shape.map(BigInt);
-    return { dtype: tensor.dtype, shape, data: load(tensor, shape) };
+    const data = load(tensor, shape);
+    const isWindow = layouts.has(operand) && tensor.dtype !== "string";
+    return { dtype: tensor.dtype, shape, data: isWindow ? inWindow(data) : data };
   });
   return { output: gather(operator, P, I, attributes) };
 }
