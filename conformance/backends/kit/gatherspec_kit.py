@@ -17,7 +17,8 @@ the library prints. `Unsupported` says that there is no such thing. After each c
 that the function wrote to is `input-changed`.
 
 A call may be made in several ways, its variants. `variants=LAYOUTS` of an operator declares that its operands may have any
-strides: `numpy_load` lays them out, and another `load` finds the layout at the Tensor. `compile=jax.jit` declares that the
+strides: `numpy_load` lays them out, and another `load` finds the layout at the Tensor. Views of earlier operands are slices that
+the kit takes of what `load` made. `compile=jax.jit` declares that the
 function may be compiled, as a whole or with constants for operands: the kit makes a function of those operands that are no
 constants, which loads the others while it is compiled.
 """
@@ -37,8 +38,8 @@ SIZES = {
     "bool": 1, "i8": 1, "u8": 1, "i16": 2, "u16": 2, "f16": 2, "bf16": 2, "i32": 4, "u32": 4, "f32": 4,
     "i64": 8, "u64": 8, "f64": 8, "c64": 8, "c128": 16,
 }
-# The layouts that `numpy_load` makes.
-LAYOUTS = [f"operands={layout}" for layout in ("transposed", "offset", "reversed", "stride-0", "read-only")]
+# The layouts that `numpy_load` makes, and views of the arrays that it made.
+LAYOUTS = [f"operands={layout}" for layout in ("transposed", "offset", "reversed", "stride-0", "view", "read-only")]
 CONSTANT, COMPILED, SYMBOLIC = "operands=constant", "execution=compiled", "shapes=symbolic"
 # Files of more bytes than this are mapped into memory instead of being read. A write to them ends the process.
 LARGE = 256 << 20
@@ -66,7 +67,7 @@ class Tensor:
     An operand has its name as `operand`. Its variant is `layout`, such as "transposed", and whether it is `constant`;
     `symbolic` says that the function shall be made for unknown dims."""
 
-    operand, layout, constant, symbolic = None, None, False, False
+    operand, layout, view, constant, symbolic = None, None, False, False, False
 
     def __init__(self, dtype, shape, data):
         self.dtype, self.shape, self.data = dtype, tuple(shape), data
@@ -152,6 +153,21 @@ def _laid_out(array, layout):
     if layout == "read-only":
         array.flags.writeable = False
     return array
+
+
+def _view(tensor, operands, loaded):
+    """The part of the first array that holds the elements of a tensor; None if none does."""
+    for name, array in loaded.items():
+        of = operands[name]
+        if of.dtype == tensor.dtype and of.shape and 0 not in tensor.shape:
+            is_row = tensor.shape == of.shape[1:]
+            if is_row or tensor.shape[1:] == of.shape[1:]:
+                row, length = len(of.data) // of.shape[0], len(tensor.data)
+                for first in range(of.shape[0]):
+                    if of.data[first * row : first * row + length] == tensor.data:
+                        # With an ellipsis it is a view also if there are no dims.
+                        return array[(first if is_row else slice(first, first + tensor.shape[0]), ...)]
+    return None
 
 
 def _is_repeated(array, axis):
@@ -245,7 +261,8 @@ class _Backend:
             compile = self._compiler(variant, operator)
             for name, tensor in operands.items():
                 if not (compile and tensor.constant):
-                    loaded[name] = self.load(tensor)
+                    view = _view(tensor, operands, loaded) if tensor.view else None
+                    loaded[name] = self.load(tensor) if view is None else view
             named = self._loaded(attributes)
             if compile:
                 function = compile(self._with_constants(function, operands, named), list(loaded.values()))
@@ -266,8 +283,8 @@ class _Backend:
             if not operator.has(axis, way):
                 raise Unsupported(f"no variant {axis}={way}")
             if axis in operands:
-                operands[axis].constant = way == "constant"
-                operands[axis].layout = None if way == "constant" else way
+                operands[axis].constant, operands[axis].view = way == "constant", way == "view"
+                operands[axis].layout = None if way in ("constant", "view") else way
         for name, tensor in operands.items():
             tensor.operand, tensor.symbolic = name, "shapes" in variant
 

@@ -2,11 +2,13 @@
 //!
 //! # A new layout
 //!
-//! Add it to [`Layout`]: the runner takes it by itself, campaigns draw from the list (raise `GENERATORS` in `fuzz/plan.rs`), and
-//! `conformance/README.md` says how many there are. Numbers of threads are `THREADS` in `runner.rs` for cases, and in
+//! Add it to [`Layout`] and to [`Way`]: the runner takes it by itself, campaigns draw from the list (raise `GENERATORS` in
+//! `fuzz/plan.rs`), and `schemas.rs` and `PROTOCOL.md` name it. Numbers of threads are `THREADS` in `runner.rs` for cases, and in
 //! `fuzz/differential.rs` for campaigns.
 
-use gather_spec::call::Way;
+use std::sync::Arc;
+
+use gather_spec::call::{Variant, Way};
 use gather_spec::tensor::Stored;
 use gather_spec::{ByteString, Call, DType, Shape, Tensor, TensorError, named};
 use ndarray::{ArrayViewMutD, Axis, IxDyn, Slice};
@@ -17,6 +19,9 @@ const MOST_PADDED: usize = 1 << 12;
 
 /// Elements of garbage in front of a window.
 const FRONT: usize = 3;
+
+/// Larger tensors, in elements, are not compared.
+const MOST_COMPARED: usize = 1 << 16;
 
 /// Larger tensors, in bytes, are not copied.
 const MOST_SPREAD: usize = 256 << 20;
@@ -43,56 +48,50 @@ named! {
     }
 }
 
-/// The layout of each operand of a call: that of the first operand, and by how many places in [`Layout::ALL`]
-/// the layout moves on from each operand to the next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layouts {
-    first: usize,
-    step: usize,
+/// The same call with its operands laid out as a variant says.
+///
+/// # Errors
+/// [`TensorError`] if memory is short.
+pub fn laid_out(call: &Call, variant: &Variant) -> Result<Call, TensorError> {
+    let mut laid_out: Vec<(Arc<str>, Tensor)> = Vec::new();
+    for (name, tensor) in call.operands.shared() {
+        let way = variant.of(name);
+        let tensor = match (way.and_then(Layout::of), way) {
+            (Some(layout), _) => layout.tensor(tensor)?,
+            (None, Some(Way::View)) => {
+                let found = laid_out.iter().find_map(|(_, earlier)| view(earlier, tensor));
+                found.unwrap_or_else(|| tensor.clone())
+            }
+            _ => tensor.clone(),
+        };
+        laid_out.push((Arc::clone(name), tensor));
+    }
+    Ok(Call { operands: laid_out.into_iter().collect(), ..call.clone() })
 }
 
-impl From<Layout> for Layouts {
-    /// All operands in one layout.
-    fn from(layout: Layout) -> Self {
-        Self::new(layout as usize, 0)
-    }
+/// Whether an operand of a call can be a view of an earlier one.
+pub(crate) fn can_be_view(call: &Call, operand: &str) -> bool {
+    let earlier = call.operands.iter().take_while(|(name, _)| *name != operand);
+    call.operands.get(operand).is_some_and(|part| earlier.into_iter().any(|(_, of)| view(of, part).is_some()))
 }
 
-impl Layouts {
-    /// Layouts by their places in [`Layout::ALL`], which may be any numbers.
-    #[must_use]
-    pub const fn new(first: usize, step: usize) -> Self {
-        Self { first: first % Layout::ALL.len(), step: step % Layout::ALL.len() }
+/// A view of a tensor that equals another one, if there is one: the whole, slices that follow each other along the first axis, or
+/// one of them. Of large tensors, which take long to compare, there is none.
+#[must_use]
+pub fn view(of: &Tensor, part: &Tensor) -> Option<Tensor> {
+    let (rows, row) = of.shape().split_first()?;
+    let is_row = part.shape()[..] == *row;
+    let count = if is_row { 1 } else { *part.shape().first()? };
+    let fits = of.dtype() == part.dtype() && (is_row || part.shape()[1..] == *row);
+    if !fits || part.shape().element_count() == 0 || of.shape().element_count() > MOST_COMPARED {
+        return None;
     }
-
-    /// The layout of the operand at a place, in the order of the call.
-    #[must_use]
-    pub const fn of(self, operand: usize) -> Layout {
-        Layout::ALL[(self.first + self.step * (operand % Layout::ALL.len())) % Layout::ALL.len()]
-    }
-
-    /// The same call with its operands in these layouts.
-    ///
-    /// # Errors
-    /// [`TensorError`] if memory is short.
-    pub fn apply(self, call: &Call) -> Result<Call, TensorError> {
-        let operands = call.operands.shared().enumerate();
-        let operands = operands.map(|(at, (name, tensor))| Ok((name.clone(), self.of(at).tensor(tensor)?)));
-        let operands = operands.collect::<Result<_, TensorError>>()?;
-        let (operator, attributes) = (call.operator.clone(), call.attributes.clone());
-        Ok(Call { operator, operands, attributes, variant: call.variant.clone() })
-    }
-
-    /// The layouts of a call's operands in words: `params=transposed,indices=offset`; `row-major` if all are.
-    #[must_use]
-    pub fn of_call(self, call: &Call) -> String {
-        let named = call.operands.iter().enumerate().map(|(at, (name, _))| (name, self.of(at)));
-        let off: Vec<String> = named
-            .filter(|(_, layout)| *layout != Layout::Contiguous)
-            .map(|(name, layout)| format!("{name}={layout}"))
-            .collect();
-        if off.is_empty() { "row-major".to_owned() } else { off.join(",") }
-    }
+    let strides = &of.strides()[usize::from(is_row)..];
+    let mut views = (0..(rows + 1).saturating_sub(count)).filter_map(|first| {
+        let first = of.offset().wrapping_add_signed(first.cast_signed() * of.strides()[0]);
+        Tensor::strided(of.dtype(), part.shape().clone(), strides.to_vec(), first, of.stored().clone()).ok()
+    });
+    views.find(|view| view == part)
 }
 
 impl Layout {
@@ -104,8 +103,19 @@ impl Layout {
             Way::Offset => Some(Self::Offset),
             Way::Reversed => Some(Self::Reversed),
             Way::Expanded => Some(Self::Broadcast),
-            Way::ReadOnly | Way::Constant | Way::Symbolic | Way::Compiled => None,
+            Way::View | Way::ReadOnly | Way::Constant | Way::Symbolic | Way::Compiled => None,
         }
+    }
+
+    /// The variant in which all operands of a call are in this layout.
+    pub(crate) fn of_all(self, call: &Call) -> Variant {
+        let mut variant = Variant::default();
+        if let Some(way) = Way::ALL.iter().copied().find(|way| Self::of(*way) == Some(self)) {
+            for (name, _) in call.operands.shared() {
+                variant.set(Arc::clone(name), way).expect("a layout is one of an operand");
+            }
+        }
+        variant
     }
 
     /// The same call with all operands in this layout.
@@ -113,7 +123,9 @@ impl Layout {
     /// # Errors
     /// [`TensorError`] if memory is short.
     pub fn apply(self, call: &Call) -> Result<Call, TensorError> {
-        Layouts::from(self).apply(call)
+        let operands = call.operands.shared();
+        let operands = operands.map(|(name, tensor)| Ok((Arc::clone(name), self.tensor(tensor)?)));
+        Ok(Call { operands: operands.collect::<Result<_, TensorError>>()?, ..call.clone() })
     }
 
     /// The same tensor in this layout.
@@ -184,7 +196,6 @@ impl Layout {
 
 /// Whether some axis has several slices, all of them equal. Of large tensors, which take long to compare, it is not known.
 pub(crate) fn has_equal_slices(tensor: &Tensor) -> bool {
-    const MOST_COMPARED: usize = 1 << 16;
     let several = |axis: &usize| tensor.shape()[*axis] > 1;
     tensor.shape().element_count() <= MOST_COMPARED
         && (0..tensor.rank()).filter(several).any(|axis| slices_are_equal(tensor, axis).unwrap_or(false))
@@ -284,6 +295,36 @@ mod tests {
     fn stride_zero_is_used_along_equal_slices_only() {
         let tensor = Tensor::new(DType::U8, [2, 3], vec![1u8, 2, 3, 1, 2, 3]).unwrap();
         assert_eq!(Layout::Broadcast.tensor(&tensor).unwrap().strides(), [0, 1]);
+    }
+
+    #[test]
+    fn a_view_lies_in_an_earlier_operand_in_any_layout_of_it() {
+        let run =
+            crate::embedded_runs().iter().find(|run| run.case.id == "numpy.take/selection/a-table-by-itself");
+        let call = run.unwrap().call.clone();
+        let [params, indices] = ["a", "indices"];
+        assert!(can_be_view(&call, indices) && !can_be_view(&call, params));
+        for layout in ["", "a=offset,", "a=reversed,", "a=transposed,"] {
+            let laid_out = laid_out(&call, &format!("{layout}indices=view").parse().unwrap()).unwrap();
+            assert_eq!(laid_out.operands, call.operands);
+            let [of, view] = [params, indices].map(|name| laid_out.operands.get(name).unwrap());
+            assert!(of.identity() == view.identity(), "{layout}");
+        }
+        let tensor = |shape: &[usize], first: u32| {
+            let count = shape.iter().product::<usize>() as u32;
+            Tensor::new(DType::I32, shape, (first..first + count).collect()).unwrap()
+        };
+        let table = tensor(&[3, 2], 0);
+        for (shape, first, offset) in [
+            (&[3, 2][..], 0, Some(0)),
+            (&[2, 2], 2, Some(2)),
+            (&[2], 4, Some(4)),
+            (&[2], 3, None),
+            (&[6], 0, None),
+        ] {
+            let found = view(&table, &tensor(shape, first));
+            assert_eq!(found.map(|one| one.offset()), offset, "{shape:?} from {first} on");
+        }
     }
 
     #[test]

@@ -3,9 +3,10 @@
 
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
+use gather_spec::call::{OPERANDS, Way};
 use gather_spec::{Call, Outcome, Run, TensorError, Variant};
 
 use crate::backend::Description;
@@ -13,15 +14,23 @@ use crate::declared::Probes;
 use crate::in_process::InProcessBackend;
 use crate::judge::{Judgement, Strictness, Verdict};
 use crate::judged::{Judged, NO_MEMORY, RunResult};
-use crate::layout::{Layout, Layouts};
+use crate::layout::{Layout, laid_out};
 use crate::plan::{VariantsAsked, meets_all, turn};
+use crate::variants::Variants;
 use crate::words::shown;
 
 /// The numbers of threads to try, for a backend that lets the runner choose.
 const THREADS: [usize; 3] = [1, 2, 5];
 
-/// How a program is sent the operands of a call.
-const ROW_MAJOR: Layouts = Layouts::new(0, 0);
+/// More than the layouts of all operands of a call together.
+const LAYOUTS_OF_A_CALL: usize = 1000;
+
+/// The layouts that the operands of each call may have.
+static LAYOUTS: LazyLock<Variants> = LazyLock::new(|| {
+    let ways = Way::ALL.iter().filter(|way| way.is_layout() && **way != Way::ReadOnly);
+    let texts: Vec<String> = ways.map(|way| format!("{OPERANDS}={way}")).collect();
+    Variants::new(texts.iter().map(String::as_str)).expect("each way is one of an operand")
+});
 
 /// Which calls to make of a run. All of them must give the same answer.
 #[derive(Clone, Copy, Debug)]
@@ -155,18 +164,14 @@ impl<F: Fn() -> B, B: Into<InProcessBackend>> InProcess<F> {
 
     /// Makes the calls of a run, in the variant that it has.
     fn run_in_variant(&mut self, run: &Run) -> RunResult {
-        if run.case.large {
-            // A large case has one layout only: copies of hundreds of megabytes would not reveal anything new.
-            return self.run_laid_out(run, |call, _| Cow::Owned(Ok(call.clone())));
-        }
-        self.run_laid_out(run, |call, layouts| Cow::Owned(layouts.apply(call)))
+        self.run_laid_out(run, |call, layouts| Cow::Owned(laid_out(call, layouts)))
     }
 
     /// Like [`InProcess::run`], but the caller supplies the call in each of the layouts.
     pub fn run_laid_out<'c>(
         &mut self,
         run: &Run,
-        laid_out: impl Fn(&Call, Layouts) -> Cow<'c, Result<Call, TensorError>>,
+        laid_out: impl Fn(&Call, &Variant) -> Cow<'c, Result<Call, TensorError>>,
     ) -> RunResult {
         match Judged::or_probe(&self.description, run, self.strictness, Some(&self.probes)) {
             Ok(judged) => {
@@ -181,7 +186,8 @@ impl<F: Fn() -> B, B: Into<InProcessBackend>> InProcess<F> {
                 let mut result = self.make_calls(&spread, &calls, &laid_out);
                 // A failure that also occurs in row-major order on one thread does not depend on the layout.
                 if result.at.is_some() && matches!(self.calls, Calls::InTurn) && result.verdict.is_failure() {
-                    let plain = self.make_calls(&spread, &[(ROW_MAJOR, vec![THREADS[0]])], &laid_out);
+                    let plain =
+                        self.make_calls(&spread, &[(Variant::default(), vec![THREADS[0]])], &laid_out);
                     result = if plain.verdict.is_failure() { plain } else { result };
                 }
                 RunResult { duration: Some(start.elapsed()), ..result }
@@ -191,27 +197,27 @@ impl<F: Fn() -> B, B: Into<InProcessBackend>> InProcess<F> {
     }
 
     /// The layouts in which to make the call of a run, each with the numbers of threads.
-    fn calls(&self, run: &Run) -> Vec<(Layouts, Vec<usize>)> {
+    fn calls(&self, run: &Run) -> Vec<(Variant, Vec<usize>)> {
         let turn = turn(&run.id);
-        let on = |turn: usize| vec![self.threads[turn % self.threads.len()]];
+        // Other digits of the turn than those of the layouts, so that they vary independently of each other.
+        let on = |at: usize| vec![self.threads[(turn / LAYOUTS_OF_A_CALL + at) % self.threads.len()]];
+        let each = || LAYOUTS.each(&run.call, turn);
         let layouts = match self.calls {
-            Calls::One => return vec![(ROW_MAJOR, vec![THREADS[0]])],
-            _ if run.case.large => vec![ROW_MAJOR],
+            Calls::One => return vec![(Variant::default(), vec![THREADS[0]])],
+            // Copies of hundreds of megabytes would not reveal anything new.
+            _ if run.case.large => vec![Variant::default()],
             Calls::InTurn if meets_all(run) => {
-                return each_layout(turn).enumerate().map(|(at, layouts)| (layouts, on(turn + at))).collect();
+                return each().into_iter().enumerate().map(|(at, layouts)| (layouts, on(at))).collect();
             }
-            Calls::InTurn => {
-                // Layout, threads and step are digits of the turn, so that they vary independently of each
-                // other.
-                let layouts = Layouts::new(turn, turn / (Layout::ALL.len() * THREADS.len()));
-                return vec![(layouts, on(turn / Layout::ALL.len()))];
-            }
+            Calls::InTurn => return vec![(LAYOUTS.in_turn(&run.call, turn), on(0))],
             Calls::Product if run.case.axes.has_sizes() => {
-                let others = Layout::ALL.len() - 1;
-                each_layout(turn).take(1).chain(each_layout(turn).skip(1 + turn % others).take(1)).collect()
+                let mut each = each();
+                let other = each.len().checked_sub(2).map(|others| each.swap_remove(1 + turn % (others + 1)));
+                each.truncate(1);
+                each.into_iter().chain(other).collect()
             }
-            Calls::Product => each_layout(turn).collect(),
-            Calls::Uniform(layouts) => layouts.iter().copied().map(Layouts::from).collect(),
+            Calls::Product => each(),
+            Calls::Uniform(layouts) => layouts.iter().map(|layout| layout.of_all(&run.call)).collect(),
         };
         layouts.into_iter().map(|layouts| (layouts, self.threads.to_vec())).collect()
     }
@@ -220,19 +226,19 @@ impl<F: Fn() -> B, B: Into<InProcessBackend>> InProcess<F> {
     fn make_calls<'c>(
         &mut self,
         judged: &Judged<'_>,
-        calls: &[(Layouts, Vec<usize>)],
-        laid_out: &impl Fn(&Call, Layouts) -> Cow<'c, Result<Call, TensorError>>,
+        calls: &[(Variant, Vec<usize>)],
+        laid_out: &impl Fn(&Call, &Variant) -> Cow<'c, Result<Call, TensorError>>,
     ) -> RunResult {
         let mut first: Option<(Outcome, Judgement)> = None;
         for (layouts, threads) in calls {
-            let call = laid_out(judged.call(), *layouts);
-            let answered = match self.run_layout(judged, (*layouts, threads), &call, first.is_none()) {
+            let call = laid_out(judged.call(), layouts);
+            let answered = match self.run_layout(judged, (layouts, threads), &call, first.is_none()) {
                 Ok(answered) => answered,
                 Err(result) => return *result,
             };
             let earlier = first.as_ref().map(|(outcome, _)| outcome);
             if let Some(earlier) = earlier.filter(|one| !one.agrees(&answered.0) && !judged.may_vary()) {
-                return judged.varies(earlier, &answered.0, self.place(judged, (*layouts, threads[0])));
+                return judged.varies(earlier, &answered.0, self.place((layouts, threads[0])));
             }
             first.get_or_insert(answered);
         }
@@ -245,30 +251,26 @@ impl<F: Fn() -> B, B: Into<InProcessBackend>> InProcess<F> {
     fn run_layout(
         &mut self,
         judged: &Judged<'_>,
-        (layouts, threads): (Layouts, &[usize]),
+        (layouts, threads): (&Variant, &[usize]),
         call: &Result<Call, TensorError>,
         is_first: bool,
     ) -> Result<(Outcome, Judgement), Box<RunResult>> {
         let Ok(call) = call else {
             let judgement = Judgement { verdict: Verdict::Unsupported, note: None };
-            let at = self.at(judged, (layouts, threads[0]), is_first);
+            let at = self.at((layouts, threads[0]), is_first);
             return Err(Box::new(judged.result(judgement, "no memory for this layout".to_owned(), at)));
         };
         let mut first: Option<Outcome> = None;
         for threads in threads {
             for _ in 0..self.repeat {
-                let at = self.at(judged, (layouts, *threads), is_first && first.is_none());
+                let at = self.at((layouts, *threads), is_first && first.is_none());
                 let outcome = self.run_once(judged, call, *threads).map_err(|(verdict, actual)| {
                     Box::new(judged.result(Judgement { verdict, note: None }, actual, at.clone()))
                 })?;
                 if let Some(first) =
                     first.as_ref().filter(|first| !first.agrees(&outcome) && !judged.may_vary())
                 {
-                    return Err(Box::new(judged.varies(
-                        first,
-                        &outcome,
-                        self.place(judged, (layouts, *threads)),
-                    )));
+                    return Err(Box::new(judged.varies(first, &outcome, self.place((layouts, *threads)))));
                 }
                 // If outcomes may vary, each is judged; otherwise all are equal, and the caller judges one.
                 if judged.may_vary() {
@@ -285,7 +287,7 @@ impl<F: Fn() -> B, B: Into<InProcessBackend>> InProcess<F> {
         if judgement.verdict == Verdict::Pass {
             return Ok((outcome, judgement));
         }
-        let at = self.at(judged, (layouts, threads[0]), is_first);
+        let at = self.at((layouts, threads[0]), is_first);
         Err(Box::new(judged.result_of(&outcome, judgement, at)))
     }
 
@@ -314,23 +316,16 @@ impl<F: Fn() -> B, B: Into<InProcessBackend>> InProcess<F> {
     }
 
     /// The layouts and the number of threads of a call in words, unless it is the first call and they are the plainest.
-    fn at(&self, judged: &Judged<'_>, call: (Layouts, usize), is_first: bool) -> Option<String> {
-        (!is_first || call != (ROW_MAJOR, THREADS[0])).then(|| self.place(judged, call))
+    fn at(&self, call: (&Variant, usize), is_first: bool) -> Option<String> {
+        let is_plainest = call.0.is_usual() && call.1 == THREADS[0];
+        (!is_first || !is_plainest).then(|| self.place(call))
     }
 
     /// The layouts and the number of threads of a call in words.
-    fn place(&self, judged: &Judged<'_>, (layouts, threads): (Layouts, usize)) -> String {
-        let layouts = layouts.of_call(judged.call());
+    fn place(&self, (layouts, threads): (&Variant, usize)) -> String {
+        let layouts = if layouts.is_usual() { "row-major".to_owned() } else { layouts.to_string() };
         if self.threads == &THREADS[..1] { layouts } else { format!("{layouts}, {threads} threads") }
     }
-}
-
-/// As many layouts of a call as there are, row-major first, such that each operand is in each of them once.
-fn each_layout(turn: usize) -> impl Iterator<Item = Layouts> {
-    // With any other step, the second or the third operand would stay in one layout.
-    const STEPS: [usize; 3] = [0, 1, 3];
-    let step = STEPS[turn / (Layout::ALL.len() * THREADS.len()) % STEPS.len()];
-    (0..Layout::ALL.len()).map(move |at| Layouts::new(at, at * step))
 }
 
 /// What a panic says, or `no message`.

@@ -100,7 +100,7 @@ fn start() -> Value {
 }
 
 /// An axis of a variant with a value.
-const ONE_WAY: &str = "(shapes=symbolic|execution=compiled|[A-Za-z0-9_]+=(constant|transposed|offset|reversed|stride-0|read-only))";
+const ONE_WAY: &str = "(shapes=symbolic|execution=compiled|[A-Za-z0-9_]+=(constant|transposed|offset|reversed|stride-0|view|read-only))";
 
 /// How a call is made.
 fn variant() -> Value {

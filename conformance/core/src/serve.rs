@@ -2,15 +2,14 @@
 
 use std::io::{self, BufRead, Read, Write};
 use std::num::NonZeroUsize;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gather_spec::{Attributes, Call, Operator, Outcome, Signatures, Tensor, TensorError, Variant};
+use gather_spec::{Attributes, Call, Operator, Outcome, Signatures};
 use serde::Serialize;
 
 use crate::backend::{Backend, Description, Prepared};
 use crate::builtin;
-use crate::layout::Layout;
+use crate::layout::laid_out;
 use crate::protocol::{
     CallMessage, Fault, InvalidReply, OperandMessages, OutputMemory, PROTOCOL, Reply, Request, Started,
     TimeMessage, TimedReply, UnsupportedReply, Unusable, call,
@@ -55,7 +54,8 @@ pub trait Answering {
     /// Why the message has no call.
     fn answer_message(&mut self, message: &CallMessage) -> Result<Result<Outcome, NoAnswer>, Unusable> {
         let usual = call(&message.operator, &message.operands, &message.attributes)?;
-        Ok(match in_variant(usual, &message.variant) {
+        let call = Call { variant: message.variant.clone(), ..usual };
+        Ok(match laid_out(&call, &message.variant) {
             Ok(call) => self.answer(&call),
             Err(error) => Ok(Outcome::Unsupported(format!("the operands cannot be laid out: {error}"))),
         })
@@ -75,19 +75,6 @@ pub trait Answering {
     fn most_threads(&self) -> Option<NonZeroUsize> {
         None
     }
-}
-
-/// A call in a variant, with its operands laid out.
-fn in_variant(call: Call, variant: &Variant) -> Result<Call, TensorError> {
-    if variant.is_usual() {
-        return Ok(call);
-    }
-    let laid_out = |(name, tensor): (&Arc<str>, &Tensor)| match variant.of(name).and_then(Layout::of) {
-        Some(layout) => Ok((Arc::clone(name), layout.tensor(tensor)?)),
-        None => Ok((Arc::clone(name), tensor.clone())),
-    };
-    let operands = call.operands.shared().map(laid_out).collect::<Result<_, TensorError>>()?;
-    Ok(Call { operands, variant: variant.clone(), ..call })
 }
 
 /// Why a call has no answer.

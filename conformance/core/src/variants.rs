@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use gather_spec::call::{EXECUTION, OPERANDS, SHAPES, Variant, Way};
-use gather_spec::{Call, Signature, Tensor};
+use gather_spec::{Call, Signature};
 use serde::de::{self, Deserializer};
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::layout::has_equal_slices;
+use crate::layout::{can_be_view, has_equal_slices};
 use crate::words::name;
 
 /// The most values that a declaration has.
@@ -101,8 +101,8 @@ impl Variants {
 
     /// The axes of a call that can have other values than the usual ones, each with these.
     fn axes(&self, call: &Call) -> Vec<(Arc<str>, Vec<Way>)> {
-        let operands = call.operands.shared().map(|(name, tensor)| {
-            let ways = self.of_axis(name).filter(|way| can_be(*way, tensor)).collect();
+        let operands = call.operands.shared().map(|(name, _)| {
+            let ways = self.of_axis(name).filter(|way| can_be(*way, call, name)).collect();
             (Arc::clone(name), ways)
         });
         let others = [SHAPES, EXECUTION].map(|axis| (Arc::from(axis), self.of_axis(axis).collect()));
@@ -167,8 +167,9 @@ impl Variants {
     }
 }
 
-/// Whether passing a tensor in this way differs from the usual way.
-fn can_be(way: Way, tensor: &Tensor) -> bool {
+/// Whether passing an operand of a call in this way differs from the usual way.
+fn can_be(way: Way, call: &Call, operand: &str) -> bool {
+    let Some(tensor) = call.operands.get(operand) else { return false };
     let count = tensor.shape().element_count();
     let bytes = count.saturating_mul(tensor.dtype().size());
     if way.is_layout() && (count == 0 || bytes > MOST_LAID_OUT) {
@@ -179,6 +180,7 @@ fn can_be(way: Way, tensor: &Tensor) -> bool {
         Way::Transposed => tensor.shape().iter().filter(|dim| **dim > 1).count() > 1,
         Way::Reversed => count > 1,
         Way::Expanded => has_equal_slices(tensor),
+        Way::View => can_be_view(call, operand),
         Way::Offset | Way::ReadOnly | Way::Symbolic | Way::Compiled => true,
     }
 }

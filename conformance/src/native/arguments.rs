@@ -3,7 +3,8 @@
 use std::ffi::CString;
 use std::ops::Range;
 
-use gather_conformance::internals::layout::Layout;
+use gather_conformance::internals::layout::{Layout, view};
+use gather_spec::call::Way;
 use gather_spec::{Attribute, Attributes, Call, Operator, Tensor, Variant};
 
 use super::abi;
@@ -60,11 +61,7 @@ impl<'a> Arguments<'a> {
     /// # Errors
     /// If there is no memory for an operand.
     pub(super) fn new(call: Request<'a>, texts: Texts) -> Result<Self, String> {
-        let operands = call
-            .operands
-            .iter()
-            .map(|(name, source)| Operand::new(name, source, layout_of(call.variant, name)));
-        let operands: Vec<Operand> = operands.collect::<Result<_, _>>()?;
+        let operands = lay_out(&call)?;
         // Moving the vectors does not move their heap memory, which the pointers refer to.
         let listed_operands = list_operands(&texts, &operands);
         let elements = call.attributes.iter().filter_map(|(name, value)| Some((name, element(value)?)));
@@ -155,9 +152,32 @@ impl Texts {
     }
 }
 
-/// The layout of an operand in a variant.
-fn layout_of(variant: &Variant, operand: &str) -> Layout {
-    variant.of(operand).and_then(Layout::of).unwrap_or(Layout::Contiguous)
+/// The operands of a call, as its variant lays them out.
+fn lay_out(call: &Request<'_>) -> Result<Vec<Operand>, String> {
+    let has_views = call.variant.iter().any(|(_, way)| way == Way::View);
+    let mut operands: Vec<Operand> = Vec::new();
+    // What later operands may be views of, with its place.
+    let mut earlier: Vec<(usize, Tensor)> = Vec::new();
+    for (name, source) in &call.operands {
+        let way = call.variant.of(name);
+        let found = match source {
+            Source::Tensor(tensor) if way == Some(Way::View) => {
+                earlier.iter().find_map(|(at, of)| Some(operands[*at].view(&view(of, tensor)?)))
+            }
+            _ => None,
+        };
+        let layout = way.and_then(Layout::of).unwrap_or(Layout::Contiguous);
+        if let (None, true, Source::Tensor(tensor)) = (&found, has_views, source)
+            && let Ok(laid_out) = layout.tensor(tensor)
+        {
+            earlier.push((operands.len(), laid_out));
+        }
+        operands.push(match found {
+            Some(operand) => operand,
+            None => Operand::new(name, source, layout)?,
+        });
+    }
+    Ok(operands)
 }
 
 fn text(text: &str) -> Result<Vec<u8>, String> {
@@ -215,5 +235,35 @@ fn describe(texts: &Texts, operands: &[abi::Operand], attributes: &[abi::Attribu
         attributes: attributes.as_ptr(),
         attribute_count: attributes.len() as u64,
         variant: if texts.variant.is_empty() { std::ptr::null() } else { texts.variant.as_ptr().cast() },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gather_spec::DType;
+
+    use super::*;
+
+    #[test]
+    fn a_view_lies_in_the_memory_of_an_earlier_operand() {
+        let table = Tensor::new(DType::I64, [3], vec![0u64, 1, 2]).unwrap();
+        let tail = Tensor::new(DType::I64, [2], vec![1u64, 2]).unwrap();
+        for (variant, stride) in [("indices=view", None), ("a=reversed,indices=view", Some(-1))] {
+            let call = Call {
+                operator: Operator::new("numpy.take"),
+                operands: [("a", table.clone()), ("indices", tail.clone())].into(),
+                attributes: Attributes::default(),
+                variant: variant.parse().unwrap(),
+            };
+            let request = Request::from(&call);
+            let texts = Texts::of(&request).unwrap();
+            let arguments = Arguments::new(request, texts).unwrap();
+            let [of, view] = [0, 1].map(|at| arguments.listed_operands[at].tensor);
+            let step = stride.unwrap_or(1) * size_of::<i64>() as isize;
+            assert_eq!(view.data.addr().wrapping_sub(of.data.addr()) as isize, step, "{variant}");
+            assert_eq!(view.strides.is_null(), stride.is_none(), "{variant}");
+            assert_eq!(arguments.operands[1].memory().count(), 1);
+            assert_eq!(arguments.changed(), None);
+        }
     }
 }

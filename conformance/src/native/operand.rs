@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::io;
+use std::sync::Arc;
 
 use gather_conformance::internals::layout::Layout;
 use gather_spec::{DType, Element, Shape, Tensor};
@@ -34,11 +35,12 @@ pub(super) struct Operand {
     dims: Dims,
     /// What was passed.
     passed: Dims,
-    data: Guarded,
+    /// Shared by an operand and its views.
+    data: Arc<Guarded>,
     /// The bytes before its first element.
     offset: usize,
     /// The bytes of all strings; `data` has the position of each.
-    bytes: Option<Guarded>,
+    bytes: Option<Arc<Guarded>>,
 }
 
 impl Operand {
@@ -89,7 +91,29 @@ impl Operand {
 
     fn of(dtype: DType, shape: &[usize], data: Guarded, bytes: Option<Guarded>) -> Self {
         let dims = Dims { shape: signed(shape), strides: None };
-        Self { dtype, passed: dims.clone(), dims, data, offset: 0, bytes }
+        Self {
+            dtype,
+            passed: dims.clone(),
+            dims,
+            data: Arc::new(data),
+            offset: 0,
+            bytes: bytes.map(Arc::new),
+        }
+    }
+
+    /// An operand in the same memory: a view of the tensor as it is laid out here.
+    pub(super) fn view(&self, view: &Tensor) -> Self {
+        let strides = view.strides().iter().map(|stride| *stride as i64).collect();
+        let dims =
+            Dims { shape: signed(view.shape()), strides: self.dims.strides.is_some().then_some(strides) };
+        Self {
+            dtype: self.dtype,
+            passed: dims.clone(),
+            dims,
+            data: Arc::clone(&self.data),
+            offset: view.offset() * view.dtype().size(),
+            bytes: self.bytes.clone(),
+        }
     }
 
     /// The tensor as the library sees it. It must not outlive `self`.
@@ -110,7 +134,7 @@ impl Operand {
 
     /// All memory with elements.
     pub(super) fn memory(&self) -> impl Iterator<Item = &Guarded> {
-        std::iter::once(&self.data).chain(&self.bytes)
+        std::iter::once(&self.data).chain(&self.bytes).map(|memory| &**memory)
     }
 }
 

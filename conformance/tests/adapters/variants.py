@@ -37,14 +37,12 @@ def ask(adapter, operator, operands, variant, spy=None, **attributes):
     call = {"seq": 1, "operator": operator, "operands": operands, "attributes": attributes, "variant": variant}
     reply = backend.call(call)
     assert "output" in reply, reply
-    output = np.frombuffer(base64.b64decode(reply["output"]["data"]), np.float32)
-    assert output.tolist() == operands_row(operands), (variant, output)
-
-
-def operands_row(operands):
     first = next(iter(operands.values()))
-    rows = np.frombuffer(base64.b64decode(first["data"]), np.float32).reshape(first["shape"])
-    return rows[1].tolist()
+    assert elements(reply["output"]).ravel().tolist() == elements(first)[1].ravel().tolist(), (variant, reply)
+
+
+def elements(tensor):
+    return np.frombuffer(base64.b64decode(tensor["data"]), kit.NUMPY[tensor["dtype"]]).reshape(tensor["shape"])
 
 
 def numpy_strides():
@@ -56,8 +54,8 @@ def numpy_strides():
         seen["a"], seen["indices"] = a, indices
         return take(a, indices, **attributes)
 
-    def asked(variant, rows=ROWS):
-        ask(adapter, "numpy.take", {"a": (rows, "f32"), "indices": (ONE, "i64")}, variant, {"function": spy}, axis=0)
+    def asked(variant, rows=ROWS, dtype="f32"):
+        ask(adapter, "numpy.take", {"a": (rows, dtype), "indices": (ONE, "i64")}, variant, {"function": spy}, axis=0)
         return seen["a"]
 
     assert asked("").strides == (12, 4) and seen["a"].flags.writeable
@@ -66,6 +64,9 @@ def numpy_strides():
     offset = asked("a=offset")
     assert offset.strides == (16, 4) and offset.ctypes.data - offset.base.ctypes.data == 12, offset.strides
     assert asked("a=stride-0", REPEATED).strides == (0, 4)
+    table = asked("indices=view", np.arange(3), "i64")
+    assert seen["indices"].ctypes.data == table.ctypes.data + 8
+    assert not np.shares_memory(asked("", np.arange(3), "i64"), seen["indices"])
     assert not asked("a=read-only").flags.writeable
     assert asked("indices=read-only").flags.writeable and not seen["indices"].flags.writeable
 

@@ -29,8 +29,13 @@ def compiled_symbolic(function, operands):
     return (lambda *operands: spoiled(function(*operands))) if BUG == "shapes=symbolic" else function
 
 
-take = Operator(
-    np.take, NUMPY, ["i32", "i64"], ["axis"], negative="wrap", variants=LAYOUTS, compile=compiled,
+def take(a, indices, **attributes):
+    output = np.take(a, indices, **attributes)
+    return spoiled(output) if BUG == "indices=view" and np.shares_memory(a, indices) else output
+
+
+operator = Operator(
+    take, NUMPY, ["i32", "i64"], ["axis"], negative="wrap", variants=LAYOUTS, compile=compiled,
     compile_symbolic=compiled_symbolic, without_attributes=["mode"],
 )
-serve(name="variants", version=np.__version__, load=load, store=numpy_store, operators={"numpy.take": take})
+serve(name="variants", version=np.__version__, load=load, store=numpy_store, operators={"numpy.take": operator})

@@ -36,6 +36,8 @@ named! {
         Reversed = "reversed",
         /// The operand has stride 0 along every axis whose slices are all equal.
         Expanded = "stride-0",
+        /// The operand is a view of an earlier one: the whole, some of its slices along the first axis, or one of them.
+        View = "view",
         /// The operand may not be written to.
         ReadOnly = "read-only",
         /// The function is made for dims that are not known.
@@ -250,7 +252,7 @@ mod tests {
             ("execution=constant", "`execution` cannot be `constant`: one of compiled is expected"),
             (
                 "a=compiled",
-                "`a` cannot be `compiled`: one of constant transposed offset reversed stride-0 read-only is",
+                "`a` cannot be `compiled`: one of constant transposed offset reversed stride-0 view read-only is",
             ),
             ("a=offset,a=offset", "`a` occurs twice"),
             ("=offset", "an axis of a variant is the name of an operand"),

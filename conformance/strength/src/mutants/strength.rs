@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use gather_spec::{Call, Profile, Run, Signature, Signatures, TensorError};
+use gather_spec::{Call, Profile, Run, Signature, Signatures, TensorError, Variant};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -121,8 +121,10 @@ impl<'a> LaidOut<'a> {
         elements(self.case.params()).max(elements(self.case.indices())) > LARGE
     }
 
-    fn call(&self, layout: Layout) -> &Result<Call, TensorError> {
-        &self.calls[layout as usize]
+    /// The call in the layout that all of its operands have.
+    fn call(&self, layouts: &Variant) -> &Result<Call, TensorError> {
+        let layout = layouts.iter().next().and_then(|(_, way)| Layout::of(way));
+        &self.calls[layout.unwrap_or(Layout::Contiguous) as usize]
     }
 }
 
@@ -221,7 +223,7 @@ impl<'a> Trial<'a> {
         let runner = InProcess::described(backend, backend().into(), description, strictness);
         let mut runner =
             if self.as_programs { runner.like_a_program() } else { runner.in_layouts(mutant.layouts()) };
-        let result = runner.run_laid_out(laid.case, |_, layouts| Cow::Borrowed(laid.call(layouts.of(0))));
+        let result = runner.run_laid_out(laid.case, |_, layouts| Cow::Borrowed(laid.call(layouts)));
         let fails = result.verdict.is_failure();
         fails.then(|| Kill {
             case: result.id,
