@@ -13,9 +13,9 @@ mod record;
 mod summary;
 mod table;
 
-pub(crate) use contender::{Contender, Settings};
+pub(crate) use contender::{Contender, TimingSettings};
 pub(crate) use measure::measure;
-pub(crate) use operands::Files;
+pub(crate) use operands::OperandFolder;
 pub(crate) use page::page;
 pub(crate) use record::{Backends, Record, SCHEMA};
 pub(crate) use summary::summary;

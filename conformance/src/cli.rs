@@ -54,7 +54,7 @@ pub(crate) use standalone::validate;
 #[command(name = "gatherspec", version, max_term_width = 110, after_help = help::TOP)]
 struct Cli {
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Option<CliCommand>,
     #[command(flatten)]
     folders: Folders,
     /// Colour the output: in a terminal unless NO_COLOR is set, always, or never
@@ -96,23 +96,23 @@ impl Color {
 }
 
 #[derive(Subcommand)]
-enum Command {
+enum CliCommand {
     /// Run the suite on one or more backends
     #[command(after_help = help::RUN)]
-    Run(Box<run::Run>),
+    Run(Box<run::RunArgs>),
     /// List cases, clauses, operators, questions, backends or documents
     #[command(after_help = help::LIST)]
-    List(list::List),
+    List(list::ListArgs),
     /// Draw a case, or print a clause with its rulings and cases, an operator with its clauses, or a question with the
     /// answer of every operator
     #[command(after_help = help::SHOW)]
-    Show(show::Show),
+    Show(show::ShowArgs),
     /// Draw a typed call, with what the documents say of it and what backends answer
     #[command(after_help = help::ASK)]
-    Ask(Box<ask::Ask>),
+    Ask(Box<ask::AskArgs>),
     /// Serve a built-in backend on stdin and stdout, by the backend protocol
     #[command(after_help = help::SERVE)]
-    Serve(serve::Serve),
+    Serve(serve::ServeArgs),
     /// Answer the backend protocol on behalf of a library: what `run --library` starts
     #[command(name = native::COMMAND, hide = true)]
     ServeLibrary {
@@ -121,25 +121,25 @@ enum Command {
     },
     /// Test a backend with random calls, against the reference or by laws
     #[command(after_help = help::FUZZ)]
-    Fuzz(Box<fuzz::Fuzz>),
+    Fuzz(Box<fuzz::FuzzArgs>),
     /// Time backends side by side, on workloads of real programs
     #[command(after_help = help::BENCH)]
-    Bench(Box<bench::Bench>),
+    Bench(Box<bench::BenchArgs>),
     /// Merge the reports of the shards of a campaign
     #[command(after_help = help::MERGE)]
-    Merge(merge::Merge),
+    Merge(merge::MergeArgs),
     /// Lint files of the specification, or compare a document with the text that its clauses were read from
     #[command(after_help = help::CHECK)]
-    Check(check::Check),
+    Check(check::CheckArgs),
     /// Measure the suite: which cases catch which deliberately wrong implementation
     #[command(after_help = help::MUTANTS)]
-    Mutants(mutants::Mutants),
+    Mutants(mutants::MutantsArgs),
     /// Print the C header that a shared library implements
     #[command(after_help = help::HEADER)]
     Header,
     /// Print manual pages
     #[command(after_help = help::MAN)]
-    Man(man::Man),
+    Man(man::ManArgs),
     /// Print shell completions
     #[command(after_help = help::COMPLETIONS)]
     Completions {
@@ -184,34 +184,38 @@ impl Cli {
         if matches!(
             self.command,
             None | Some(
-                Command::Run(_) | Command::Ask(_) | Command::Fuzz(_) | Command::Bench(_) | Command::Merge(_)
+                CliCommand::Run(_)
+                    | CliCommand::Ask(_)
+                    | CliCommand::Fuzz(_)
+                    | CliCommand::Bench(_)
+                    | CliCommand::Merge(_)
             )
         ) {
             signals::watch();
         }
         let folders = &self.folders;
         let result = match &self.command {
-            None => self.load().and_then(|spec| run::Run::default().execute(spec, folders)),
-            Some(Command::Run(run)) => self.load().and_then(|spec| run.execute(spec, folders)),
-            Some(Command::List(list)) => self.load().and_then(|spec| list.execute(spec)),
-            Some(Command::Show(show)) => self.load().and_then(|spec| show.execute(spec)),
-            Some(Command::Ask(ask)) => self.load().and_then(|spec| ask.execute(spec, folders)),
-            Some(Command::Serve(serve)) => {
+            None => self.load().and_then(|spec| run::RunArgs::default().execute(spec, folders)),
+            Some(CliCommand::Run(run)) => self.load().and_then(|spec| run.execute(spec, folders)),
+            Some(CliCommand::List(list)) => self.load().and_then(|spec| list.execute(spec)),
+            Some(CliCommand::Show(show)) => self.load().and_then(|spec| show.execute(spec)),
+            Some(CliCommand::Ask(ask)) => self.load().and_then(|spec| ask.execute(spec, folders)),
+            Some(CliCommand::Serve(serve)) => {
                 self.signatures().and_then(|signatures| serve.execute(&signatures))
             }
-            Some(Command::ServeLibrary { library }) => {
+            Some(CliCommand::ServeLibrary { library }) => {
                 self.signatures().and_then(|signatures| serve_library(library, &signatures))
             }
-            Some(Command::Fuzz(fuzz)) => self.load().and_then(|spec| fuzz.execute(spec, folders)),
-            Some(Command::Bench(bench)) => {
+            Some(CliCommand::Fuzz(fuzz)) => self.load().and_then(|spec| fuzz.execute(spec, folders)),
+            Some(CliCommand::Bench(bench)) => {
                 self.signatures().and_then(|signatures| bench.execute(&signatures, folders))
             }
-            Some(Command::Merge(merge)) => merge.execute(),
-            Some(Command::Check(check)) => self.load().and_then(|spec| check.execute(spec)),
-            Some(Command::Mutants(mutants)) => self.load().and_then(|spec| mutants.execute(spec)),
-            Some(Command::Header) => print_raw(native::HEADER.as_bytes()).map(|()| Status::Conforms),
-            Some(Command::Man(man)) => man.execute(Cli::command()),
-            Some(Command::Completions { shell }) => {
+            Some(CliCommand::Merge(merge)) => merge.execute(),
+            Some(CliCommand::Check(check)) => self.load().and_then(|spec| check.execute(spec)),
+            Some(CliCommand::Mutants(mutants)) => self.load().and_then(|spec| mutants.execute(spec)),
+            Some(CliCommand::Header) => print_raw(native::HEADER.as_bytes()).map(|()| Status::Conforms),
+            Some(CliCommand::Man(man)) => man.execute(Cli::command()),
+            Some(CliCommand::Completions { shell }) => {
                 let mut script = Vec::new();
                 clap_complete::generate(*shell, &mut Cli::command(), "gatherspec", &mut script);
                 print(&String::from_utf8_lossy(&script)).map(|()| Status::Conforms)
@@ -238,14 +242,14 @@ impl Cli {
         start_threads();
         let all = self.signatures()?;
         let wanted = match &self.command {
-            Some(Command::Run(run)) => run.wanted(&all),
-            Some(Command::List(list)) => list.wanted(&all),
-            Some(Command::Show(show)) => show.wanted(&all),
-            Some(Command::Ask(ask)) => ask.wanted(&all),
-            Some(Command::Check(check)) => check.wanted(&all),
-            Some(Command::Mutants(mutants)) => mutants.wanted(&all),
+            Some(CliCommand::Run(run)) => run.wanted(&all),
+            Some(CliCommand::List(list)) => list.wanted(&all),
+            Some(CliCommand::Show(show)) => show.wanted(&all),
+            Some(CliCommand::Ask(ask)) => ask.wanted(&all),
+            Some(CliCommand::Check(check)) => check.wanted(&all),
+            Some(CliCommand::Mutants(mutants)) => mutants.wanted(&all),
             // A campaign draws its calls.
-            Some(Command::Fuzz(_)) => Wanted::None,
+            Some(CliCommand::Fuzz(_)) => Wanted::None,
             _ => Wanted::Usual,
         };
         static LOADED: OnceLock<Specification> = OnceLock::new();

@@ -44,7 +44,7 @@ error code that the case expects.
 
 /// A row of a table: an operator, or some of its modes.
 #[derive(Default)]
-struct Row {
+struct QuestionRow {
     operator: String,
     answer: String,
     basis: String,
@@ -106,7 +106,7 @@ pub fn question(spec: &Specification, question: &Question, results: &[Results]) 
 }
 
 /// The columns of a table. That of libraries is left out if no library answered.
-fn columns(rows: &[Row]) -> Vec<usize> {
+fn columns(rows: &[QuestionRow]) -> Vec<usize> {
     let answered = rows.iter().any(|row| !row.libraries.is_empty());
     (0..HEADINGS.len() - usize::from(!answered)).collect()
 }
@@ -133,15 +133,15 @@ fn in_order(spec: &Specification) -> Vec<&Signature> {
 }
 
 /// The rows for all operators of the question's forms.
-fn rows(spec: &Specification, question: &Question, results: &[Results]) -> Vec<Row> {
+fn rows(spec: &Specification, question: &Question, results: &[Results]) -> Vec<QuestionRow> {
     let mut rows = Vec::new();
     for page in in_order(spec) {
         match question.answer(spec, page) {
             Answer::Runs(runs) => rows.extend(of_operator(spec, page, &runs, results)),
-            Answer::LeftOut(why) => rows.push(Row {
+            Answer::LeftOut(why) => rows.push(QuestionRow {
                 operator: page.operator.to_string(),
                 answer: format!("– {why}"),
-                ..Row::default()
+                ..QuestionRow::default()
             }),
             Answer::OtherForm => {}
         }
@@ -150,18 +150,23 @@ fn rows(spec: &Specification, question: &Question, results: &[Results]) -> Vec<R
 }
 
 /// The rows of an operator: one for all modes with the same answer, and one for each mode without a case.
-fn of_operator(spec: &Specification, page: &Signature, runs: &[Run], results: &[Results]) -> Vec<Row> {
-    let mut rows: Vec<(Vec<&str>, Row)> = Vec::new();
+fn of_operator(
+    spec: &Specification,
+    page: &Signature,
+    runs: &[Run],
+    results: &[Results],
+) -> Vec<QuestionRow> {
+    let mut rows: Vec<(Vec<&str>, QuestionRow)> = Vec::new();
     for case in runs {
         let mode = page.mode_sent(&case.call.attributes).map_or("", |mode| &mode.mode);
-        let row = Row {
+        let row = QuestionRow {
             operator: page.operator.to_string(),
             answer: answer(page, case),
             basis: basis(spec, page, case),
             case: local(case).to_owned(),
             libraries: libraries(page, case, results),
         };
-        let same = |(_, known): &&mut (Vec<&str>, Row)| {
+        let same = |(_, known): &&mut (Vec<&str>, QuestionRow)| {
             (&known.answer, &known.basis, &known.libraries) == (&row.answer, &row.basis, &row.libraries)
         };
         match rows.iter_mut().find(same) {
@@ -173,7 +178,7 @@ fn of_operator(spec: &Specification, page: &Signature, runs: &[Run], results: &[
     if let [(_, row)] = &mut rows[..] {
         return vec![std::mem::take(row)];
     }
-    let named = |(modes, row): (Vec<&str>, Row)| Row {
+    let named = |(modes, row): (Vec<&str>, QuestionRow)| QuestionRow {
         operator: format!("{}, {}", page.operator, modes.join(", ")),
         ..row
     };
@@ -181,12 +186,19 @@ fn of_operator(spec: &Specification, page: &Signature, runs: &[Run], results: &[
 }
 
 /// The modes in which a family case does not run although its answer depends on policies, and why.
-fn modes_left_out<'p>(spec: &Specification, page: &'p Signature, runs: &[Run]) -> Vec<(Vec<&'p str>, Row)> {
+fn modes_left_out<'p>(
+    spec: &Specification,
+    page: &'p Signature,
+    runs: &[Run],
+) -> Vec<(Vec<&'p str>, QuestionRow)> {
     let Some(family) = runs.first().and_then(|run| run.case.family.as_deref()) else { return Vec::new() };
     let left_out = |mode: &'p ModePolicy| {
         let id = format!("{family}[{}]", mode.mode);
         let one = spec.left_out.iter().find(|one| one.operator == page.operator && one.case == id)?;
-        Some((vec![mode.mode.as_str()], Row { answer: format!("– {}", one.why), ..Row::default() }))
+        Some((
+            vec![mode.mode.as_str()],
+            QuestionRow { answer: format!("– {}", one.why), ..QuestionRow::default() },
+        ))
     };
     page.modes().iter().filter_map(left_out).collect()
 }

@@ -13,6 +13,6 @@ pub use gather_conformance::internals::report::*;
 
 pub(crate) use changes::Changes;
 pub(crate) use forms::{FILES, render_human};
-pub use forms::{Format, render, schema, write};
+pub use forms::{ReportFormat, render, schema, write};
 pub(crate) use html::PAGE;
-pub(crate) use human::Detail;
+pub(crate) use human::Verbosity;

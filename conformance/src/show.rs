@@ -9,7 +9,7 @@ use gather_spec::{
     BadIndex, Basis, Call, Case, Clause, Coverage, EmptyAxis, Profile, Run, Signature, Specification,
 };
 
-use crate::picture::{self, Make};
+use crate::picture::{self, BackendMaker};
 use gather_conformance::builtin::Policies;
 use gather_conformance::internals::judge::describe_allowed;
 use gather_conformance::internals::style;
@@ -17,7 +17,7 @@ pub use gather_conformance::internals::words::call_line;
 
 /// Draws a run in a terminal of this width: what its case tests, its picture, and the expected outcome.
 #[must_use]
-pub fn run(spec: &Specification, run: &Run, width: usize, make: Make<'_>) -> String {
+pub fn run(spec: &Specification, run: &Run, width: usize, make: BackendMaker<'_>) -> String {
     let case = &run.case;
     let mut text = format!("{}\n\n", painted(style::NAME, &run.id));
     let mut line = |name: &str, value: &str| {

@@ -24,7 +24,7 @@ const BLIND: Profile = Profile { bad: BadIndex::Zero, negative: NegativeIndex::R
 
 /// An index, or a row of indices, with what it selects and where that goes: multi-indices in row-major order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Selection {
+pub(crate) struct IndexTrace {
     /// Positions in indices.
     pub indices: Vec<Vec<usize>>,
     /// Positions in params, one per output position; `None` for an element that does not come from params.
@@ -44,7 +44,7 @@ pub(crate) fn trace(
     profile: Profile,
     modes: Option<&Signature>,
     make: &dyn Fn(Profile) -> Box<dyn Backend>,
-) -> Option<Vec<Selection>> {
+) -> Option<Vec<IndexTrace>> {
     let small = |tensor: &Tensor| tensor.shape().element_count() <= MOST;
     let (params, indices) = (call.operands.get(&names.params)?, call.operands.get(&names.indices)?);
     if !small(params) || !small(indices) || !indices.dtype().is_integer() {
@@ -61,7 +61,7 @@ fn trace_numbered(
     params: &Tensor,
     (profile, modes): (Profile, Option<&Signature>),
     make: &dyn Fn(Profile) -> Box<dyn Backend>,
-) -> Option<Vec<Selection>> {
+) -> Option<Vec<IndexTrace>> {
     let indices = call.operands.get(&names.indices)?;
     let mut numbered = with(call, &names.params, params.clone());
     // A fill value must have the dtype of params, which has just changed.
@@ -79,7 +79,7 @@ fn trace_numbered(
         output_of(&mut *blind, &with(&probe, &names.indices, zeros_but(indices, far)?))
     };
     let near = asked(None).filter(|near| near.shape() == sources.shape())?;
-    let mut selections: Vec<Selection> = Vec::new();
+    let mut selections: Vec<IndexTrace> = Vec::new();
     for position in indices.shape().positions() {
         let far = asked(Some(&position))?;
         let selected = |at: &Position| near.element(at) != far.element(at);
@@ -92,7 +92,7 @@ fn trace_numbered(
             Some(row) => row.indices.push(position.to_vec()),
             None => {
                 let params = output.iter().map(|at| source(&sources.element(at), params)).collect();
-                selections.push(Selection { indices: vec![position.to_vec()], params, output });
+                selections.push(IndexTrace { indices: vec![position.to_vec()], params, output });
             }
         }
     }

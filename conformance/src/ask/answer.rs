@@ -17,7 +17,7 @@ use gather_campaign::fuzz::expect;
 use gather_campaign::model::places::moved;
 use gather_conformance::builtin;
 
-use super::call::Asked;
+use super::call::TypedCall;
 
 /// The id of a typed call, where a case has its own.
 const ID: &str = "the call";
@@ -31,7 +31,7 @@ const FORMULAS: [&str; 5] =
 
 /// What the documents say of a call.
 #[derive(Debug)]
-pub struct Answer<'a> {
+pub struct DocumentedAnswer<'a> {
     /// The run that has this very call, if there is one.
     pub run: Option<Run>,
     /// The answers that the documents permit, those of the first profile that they permit first.
@@ -63,11 +63,11 @@ impl Permitted<'_> {
 
 /// Looks up what the documents say of a call.
 #[must_use]
-pub fn answer<'a>(spec: &'a Specification, asked: &Asked) -> Answer<'a> {
+pub fn answer<'a>(spec: &'a Specification, asked: &TypedCall) -> DocumentedAnswer<'a> {
     let page = spec.operator(asked.call.operator.as_str());
     let runs = runs_of(spec, asked);
     let run = runs.iter().find(|run| is_this(run, asked)).cloned();
-    let mut answer = Answer { run, permitted: Vec::new() };
+    let mut answer = DocumentedAnswer { run, permitted: Vec::new() };
     for profile in page.map_or_else(Vec::new, questions::profiles) {
         let outcome = outcome(spec, &asked.call, profile);
         let expected =
@@ -87,7 +87,7 @@ pub fn answer<'a>(spec: &'a Specification, asked: &Asked) -> Answer<'a> {
 }
 
 /// The runs of the operator's cases.
-fn runs_of(spec: &Specification, asked: &Asked) -> Vec<Run> {
+fn runs_of(spec: &Specification, asked: &TypedCall) -> Vec<Run> {
     let mut maker = Maker::default();
     let own = spec.cases.iter().filter(|case| *case.operator() == asked.call.operator);
     own.flat_map(|case| maker.runs(case)).collect()
@@ -98,7 +98,7 @@ fn outcome(spec: &Specification, call: &Call, profile: Profile) -> Outcome {
     builtin::answerer(&spec.signatures(), call.operator.as_str(), profile, expect::MAX_OUTPUT).call(call)
 }
 
-impl<'a> Answer<'a> {
+impl<'a> DocumentedAnswer<'a> {
     /// The profile that the call is drawn under: the first that the pages of the operator permit.
     #[must_use]
     pub fn profile(&self) -> Profile {
@@ -120,12 +120,12 @@ impl<'a> Answer<'a> {
     /// The call as a run: that which has this very call, otherwise one that expects what the reference answers under each
     /// profile.
     #[must_use]
-    pub fn as_run(&self, spec: &Specification, asked: &Asked) -> Run {
+    pub fn as_run(&self, spec: &Specification, asked: &TypedCall) -> Run {
         let found = self.run.as_ref().and_then(|run| in_dtypes(run, asked));
         found.unwrap_or_else(|| self.made(spec, asked))
     }
 
-    fn made(&self, spec: &Specification, Asked { call, names }: &Asked) -> Run {
+    fn made(&self, spec: &Specification, TypedCall { call, names }: &TypedCall) -> Run {
         let signatures = spec.signatures();
         let arm = |profile: Profile| {
             let outcome = outcome(spec, call, profile);
@@ -153,7 +153,7 @@ impl<'a> Answer<'a> {
 }
 
 /// The case in the dtypes of the call, which it no longer leaves open.
-fn in_dtypes(case: &Run, Asked { call, names }: &Asked) -> Option<Run> {
+fn in_dtypes(case: &Run, TypedCall { call, names }: &TypedCall) -> Option<Run> {
     let (params, indices) = (call.operands.get(&names.params)?, call.operands.get(&names.indices)?);
     let mut case = case.within(&[params.dtype()], &[indices.dtype()]).ok()?.into_owned();
     case.open = OpenDtypes::default();
@@ -165,7 +165,7 @@ fn is_of(clause: &Clause, call: &Call) -> bool {
 }
 
 /// Whether a case has this very call, in dtypes that it leaves open.
-fn is_this(case: &Run, asked: &Asked) -> bool {
+fn is_this(case: &Run, asked: &TypedCall) -> bool {
     case.sparse.is_none()
         && is_alike(case, asked)
         && in_dtypes(case, asked).is_some_and(|case| case.call == asked.call)
@@ -175,7 +175,7 @@ fn is_this(case: &Run, asked: &Asked) -> bool {
 /// output, and that of a negative index.
 fn clauses<'a>(
     spec: &'a Specification,
-    asked: &Asked,
+    asked: &TypedCall,
     profile: Profile,
     case: Option<&Run>,
     outcome: &Outcome,
@@ -198,7 +198,7 @@ fn clauses<'a>(
 }
 
 /// Whether some index is negative and does not select its own value, for which the operator has a rule other than a remainder.
-fn moves_a_negative(spec: &Specification, asked: &Asked, declared: Profile) -> bool {
+fn moves_a_negative(spec: &Specification, asked: &TypedCall, declared: Profile) -> bool {
     let Some(page) = spec.operator(asked.call.operator.as_str()) else { return false };
     let profile = expect::effective(page, &asked.call, declared);
     let is_valid =
@@ -219,7 +219,7 @@ fn code(outcome: &Outcome) -> Option<ErrorCode> {
 /// dtypes count first, then a firm basis, then shapes and attributes.
 fn alike<'r>(
     spec: &Specification,
-    asked: &Asked,
+    asked: &TypedCall,
     runs: &'r [Run],
     profile: Profile,
     allowed: &[Allowed],
@@ -257,7 +257,7 @@ fn outcomes(allowed: &[Allowed]) -> Vec<Option<ErrorCode>> {
 }
 
 /// How many operands of a case may have the dtypes of the call.
-fn has_dtypes(case: &Run, Asked { call, names }: &Asked) -> usize {
+fn has_dtypes(case: &Run, TypedCall { call, names }: &TypedCall) -> usize {
     let is = |name: &str, own: &Tensor, open: &[DType]| {
         call.operands.get(name).is_some_and(|one| own.dtype() == one.dtype() || open.contains(&one.dtype()))
     };
@@ -266,7 +266,7 @@ fn has_dtypes(case: &Run, Asked { call, names }: &Asked) -> usize {
 }
 
 /// How many shapes and attributes a case has in common with the call.
-fn likeness(case: &Run, Asked { call, names }: &Asked) -> usize {
+fn likeness(case: &Run, TypedCall { call, names }: &TypedCall) -> usize {
     let shape = |name: &str| call.operands.get(name).map(Tensor::shape);
     let shapes = [(&names.params, case.params()), (&names.indices, case.indices())];
     let shapes = shapes.iter().filter(|(name, own)| shape(name) == Some(own.shape())).count();
@@ -286,7 +286,7 @@ fn stands_for(clause: &Clause, family: &[&str]) -> bool {
 }
 
 /// Whether a case is a call of the same operator with the same shapes and attributes.
-fn is_alike(case: &Run, Asked { call, names }: &Asked) -> bool {
+fn is_alike(case: &Run, TypedCall { call, names }: &TypedCall) -> bool {
     let shape = |name| call.operands.get(name).map(Tensor::shape);
     case.call.operator == call.operator
         && Some(case.params().shape()) == shape(&names.params)

@@ -5,11 +5,11 @@ use gather_spec::signature::{AttributeSignature, AttributeType, OperandRole};
 use gather_spec::{Attribute, Attributes, Call, DType, Diagnostic, Signature, Signatures, Tensor};
 
 use super::literal::{boolean, tensor};
-use super::text::{Argument, Value, Word, Written, Wrong, one_of, written};
+use super::text::{Argument, SyntaxError, TypedValue, Word, WrittenCall, one_of, written};
 
 /// A typed call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct TypedCall {
     /// The call.
     pub call: Call,
     /// The names of its params and indices.
@@ -20,16 +20,16 @@ pub struct Asked {
 ///
 /// # Errors
 /// What is wrong with the text, at which character, and what would be right.
-pub fn read(text: &str, signatures: &Signatures) -> Result<Asked, Diagnostic> {
+pub fn read(text: &str, signatures: &Signatures) -> Result<TypedCall, Diagnostic> {
     let read = || {
         let written = written(text)?;
         let signature = signature(&written.operator, signatures)?;
         let call = call(&written, signature)?;
         let name = |role| signature.operand(role).name.clone();
         let names = OperandNames { params: name(OperandRole::Params), indices: name(OperandRole::Indices) };
-        Ok(Asked { call, names })
+        Ok(TypedCall { call, names })
     };
-    read().map_err(|wrong: Wrong| wrong.in_text(text))
+    read().map_err(|wrong: SyntaxError| wrong.in_text(text))
 }
 
 /// The operator of a typed call, if it has a known one.
@@ -41,7 +41,7 @@ pub fn operator<'s>(text: &str, signatures: &'s Signatures) -> Option<&'s str> {
 
 /// The operator with this name, or the only operator that it abbreviates by some of the last or first parts
 /// of the name.
-fn signature<'s>(name: &Word, signatures: &'s Signatures) -> Result<&'s Signature, Wrong> {
+fn signature<'s>(name: &Word, signatures: &'s Signatures) -> Result<&'s Signature, SyntaxError> {
     if let Some(exact) = signatures.get(&name.text) {
         return Ok(exact);
     }
@@ -52,12 +52,12 @@ fn signature<'s>(name: &Word, signatures: &'s Signatures) -> Result<&'s Signatur
         [only] => Ok(only),
         [] => {
             let message = format!("there is no operator `{}`", name.text);
-            Err(Wrong::new(name.at, message, one_of(&name.text, known)))
+            Err(SyntaxError::new(name.at, message, one_of(&name.text, known)))
         }
         several => {
             let message = format!("`{}` may be any of {} operators", name.text, several.len());
             let names: Vec<&str> = several.iter().map(|one| one.operator.as_str()).collect();
-            Err(Wrong::new(name.at, message, format!("write one of {}", names.join(" "))))
+            Err(SyntaxError::new(name.at, message, format!("write one of {}", names.join(" "))))
         }
     }
 }
@@ -78,7 +78,7 @@ struct Bound<'a> {
 
 impl<'a> Bound<'a> {
     /// Gives every argument its name: operands first, then attributes, in the order of the signature.
-    fn new(written: &'a Written, signature: &'a Signature) -> Result<Self, Wrong> {
+    fn new(written: &'a WrittenCall, signature: &'a Signature) -> Result<Self, SyntaxError> {
         let mut bound = Self { signature, arguments: Vec::new() };
         let mut by_name = None;
         for (at, argument) in written.arguments.iter().enumerate() {
@@ -110,13 +110,13 @@ impl<'a> Bound<'a> {
         self.signature.operands.iter().map(|operand| &*operand.name).chain(attributes)
     }
 
-    fn known(&self, name: &Word) -> Result<String, Wrong> {
+    fn known(&self, name: &Word) -> Result<String, SyntaxError> {
         match self.names().any(|known| known == name.text) {
             true => Ok(name.text.clone()),
             false => {
                 let message =
                     format!("{} has no operand or attribute `{}`", self.signature.operator, name.text);
-                Err(Wrong::new(name.at, message, one_of(&name.text, self.names())))
+                Err(SyntaxError::new(name.at, message, one_of(&name.text, self.names())))
             }
         }
     }
@@ -132,20 +132,20 @@ impl<'a> Bound<'a> {
     }
 
     /// An error that shows how the operator is called.
-    fn wrong(&self, at: usize, message: impl Into<String>) -> Wrong {
-        Wrong::new(at, message, self.order())
+    fn wrong(&self, at: usize, message: impl Into<String>) -> SyntaxError {
+        SyntaxError::new(at, message, self.order())
     }
 
     /// An error of an argument, which may only be in the wrong place if it has no name.
-    fn with_order(&self, argument: &Argument, wrong: Wrong) -> Wrong {
+    fn with_order(&self, argument: &Argument, wrong: SyntaxError) -> SyntaxError {
         match argument.name {
             Some(_) => wrong,
-            None => Wrong { help: format!("{}; the order is {}", wrong.help, self.order()), ..wrong },
+            None => SyntaxError { help: format!("{}; the order is {}", wrong.help, self.order()), ..wrong },
         }
     }
 }
 
-fn call(written: &Written, signature: &Signature) -> Result<Call, Wrong> {
+fn call(written: &WrittenCall, signature: &Signature) -> Result<Call, SyntaxError> {
     let bound = Bound::new(written, signature)?;
     let mut operands: Vec<(_, Tensor)> = Vec::new();
     for operand in &signature.operands {
@@ -176,19 +176,19 @@ fn attribute(
     argument: &Argument,
     signature: &AttributeSignature,
     params: Option<DType>,
-) -> Result<Attribute, Wrong> {
+) -> Result<Attribute, SyntaxError> {
     let value = &argument.value;
     let expected = || {
         let message = format!("`{}` is {}", signature.name, signature.takes_what());
-        Wrong::new(value.at(), message, example(signature.r#type))
+        SyntaxError::new(value.at(), message, example(signature.r#type))
     };
     if let Some(dtype) = &argument.dtype {
         let message = format!("`{}` is an attribute and has no dtype", signature.name);
-        return Err(Wrong::new(dtype.at, message, "leave the dtype out"));
+        return Err(SyntaxError::new(dtype.at, message, "leave the dtype out"));
     }
     let read = match value {
-        Value::Word(word) if matches!(word.text.as_str(), "null" | "None") => Some(Attribute::Null),
-        Value::Word(word) => match signature.r#type {
+        TypedValue::Word(word) if matches!(word.text.as_str(), "null" | "None") => Some(Attribute::Null),
+        TypedValue::Word(word) => match signature.r#type {
             AttributeType::Integer => word.text.parse().ok().map(Attribute::Integer),
             AttributeType::Boolean => boolean(&word.text).map(Attribute::Boolean),
             AttributeType::Element => {
@@ -199,15 +199,15 @@ fn attribute(
             }
             AttributeType::String | AttributeType::Integers => None,
         },
-        Value::Quoted(word) => Some(Attribute::String(word.text.clone())),
-        Value::List(_, items) => integers(items).map(Attribute::Integers),
+        TypedValue::Quoted(word) => Some(Attribute::String(word.text.clone())),
+        TypedValue::List(_, items) => integers(items).map(Attribute::Integers),
     };
     read.filter(|value| signature.takes(value)).ok_or_else(expected)
 }
 
-fn integers(items: &[Value]) -> Option<Vec<i64>> {
-    let integer = |item: &Value| match item {
-        Value::Word(word) => word.text.parse().ok(),
+fn integers(items: &[TypedValue]) -> Option<Vec<i64>> {
+    let integer = |item: &TypedValue| match item {
+        TypedValue::Word(word) => word.text.parse().ok(),
         _ => None,
     };
     items.iter().map(integer).collect()

@@ -4,11 +4,11 @@ use gather_spec::dtype::Kind;
 use gather_spec::literal::{complex, component, parse_scalar};
 use gather_spec::{ByteString, DType, Element, Shape, Tensor, TensorBuilder};
 
-use super::text::{Argument, Value, Word, Wrong, one_of};
+use super::text::{Argument, SyntaxError, TypedValue, Word, one_of};
 
 /// The tensor that an argument writes. Without a dtype it is one of `listed` if the elements fit, preferably i64 for whole
 /// numbers and f32 for others.
-pub(super) fn tensor(argument: &Argument, listed: &[DType]) -> Result<Tensor, Wrong> {
+pub(super) fn tensor(argument: &Argument, listed: &[DType]) -> Result<Tensor, SyntaxError> {
     let mut leaves = Vec::new();
     let dims = collect(&argument.value, &mut leaves)?;
     let dtype = match &argument.dtype {
@@ -16,7 +16,7 @@ pub(super) fn tensor(argument: &Argument, listed: &[DType]) -> Result<Tensor, Wr
         None => usual(&leaves, listed),
     };
     let at = argument.value.at();
-    let too_large = |error: String| Wrong::new(at, error, "a smaller tensor is expected");
+    let too_large = |error: String| SyntaxError::new(at, error, "a smaller tensor is expected");
     let shape = Shape::new(dims).map_err(|error| too_large(error.to_string()))?;
     let mut builder = TensorBuilder::new(dtype, shape).map_err(|error| too_large(error.to_string()))?;
     for leaf in leaves {
@@ -26,17 +26,17 @@ pub(super) fn tensor(argument: &Argument, listed: &[DType]) -> Result<Tensor, Wr
 }
 
 /// The dtype of a name.
-fn dtype(word: &Word) -> Result<DType, Wrong> {
+fn dtype(word: &Word) -> Result<DType, SyntaxError> {
     let unknown = |_| {
         let known = DType::ALL.map(DType::name);
-        Wrong::new(word.at, format!("there is no dtype `{}`", word.text), one_of(&word.text, known))
+        SyntaxError::new(word.at, format!("there is no dtype `{}`", word.text), one_of(&word.text, known))
     };
     word.text.parse().map_err(unknown)
 }
 
 /// The elements of nested lists in row-major order, and the dims. All lists of a level must have the same length.
-fn collect<'v>(value: &'v Value, leaves: &mut Vec<&'v Value>) -> Result<Vec<usize>, Wrong> {
-    let Value::List(_, items) = value else {
+fn collect<'v>(value: &'v TypedValue, leaves: &mut Vec<&'v TypedValue>) -> Result<Vec<usize>, SyntaxError> {
+    let TypedValue::List(_, items) = value else {
         leaves.push(value);
         return Ok(Vec::new());
     };
@@ -52,32 +52,32 @@ fn collect<'v>(value: &'v Value, leaves: &mut Vec<&'v Value>) -> Result<Vec<usiz
 }
 
 /// The error for an item whose dims differ from those of the items before it.
-fn ragged(item: &Value, first: &[usize], dims: &[usize]) -> Wrong {
+fn ragged(item: &TypedValue, first: &[usize], dims: &[usize]) -> SyntaxError {
     let words = |dims: &[usize]| match dims {
         [] => "one element".to_owned(),
         [count] => format!("a list of {count}"),
         dims => format!("lists of shape {dims:?}"),
     };
     let message = format!("this is {}, and what stands before it is {}", words(dims), words(first));
-    Wrong::new(item.at(), message, "all lists of a level have the same length")
+    SyntaxError::new(item.at(), message, "all lists of a level have the same length")
 }
 
 /// The dtype of elements that are written without one.
-fn usual(leaves: &[&Value], listed: &[DType]) -> DType {
-    let kind = leaves.iter().map(|leaf| kind_of(leaf)).max().unwrap_or(Written::Integer);
+fn usual(leaves: &[&TypedValue], listed: &[DType]) -> DType {
+    let kind = leaves.iter().map(|leaf| kind_of(leaf)).max().unwrap_or(LiteralKind::Integer);
     let wished: &[DType] = match kind {
-        Written::Bool => &[DType::Bool],
-        Written::Integer => &[DType::I64, DType::I32, DType::F32],
-        Written::Float => &[DType::F32, DType::F64, DType::F16],
-        Written::Complex => &[DType::C64, DType::C128],
-        Written::String => &[DType::String],
+        LiteralKind::Bool => &[DType::Bool],
+        LiteralKind::Integer => &[DType::I64, DType::I32, DType::F32],
+        LiteralKind::Float => &[DType::F32, DType::F64, DType::F16],
+        LiteralKind::Complex => &[DType::C64, DType::C128],
+        LiteralKind::String => &[DType::String],
     };
     wished.iter().copied().find(|dtype| listed.contains(dtype)).unwrap_or(wished[0])
 }
 
 /// What an element looks like; what comes later includes what comes before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Written {
+enum LiteralKind {
     Bool,
     Integer,
     Float,
@@ -85,17 +85,17 @@ enum Written {
     String,
 }
 
-fn kind_of(leaf: &Value) -> Written {
-    let Value::Word(Word { text, .. }) = leaf else { return Written::String };
+fn kind_of(leaf: &TypedValue) -> LiteralKind {
+    let TypedValue::Word(Word { text, .. }) = leaf else { return LiteralKind::String };
     let digits = text.strip_prefix('-').unwrap_or(text);
     if boolean(text).is_some() {
-        Written::Bool
+        LiteralKind::Bool
     } else if digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        Written::Integer
+        LiteralKind::Integer
     } else if digits.ends_with(['i', 'j']) {
-        Written::Complex
+        LiteralKind::Complex
     } else {
-        Written::Float
+        LiteralKind::Float
     }
 }
 
@@ -109,20 +109,20 @@ pub(super) fn boolean(text: &str) -> Option<bool> {
 }
 
 /// An element of a dtype.
-fn element(dtype: DType, leaf: &Value) -> Result<Element, Wrong> {
+fn element(dtype: DType, leaf: &TypedValue) -> Result<Element, SyntaxError> {
     let (word, is_quoted) = match leaf {
-        Value::Word(word) => (word, false),
-        Value::Quoted(word) => (word, true),
-        Value::List(at, _) => return Err(Wrong::new(*at, "an element is expected", "such as 1")),
+        TypedValue::Word(word) => (word, false),
+        TypedValue::Quoted(word) => (word, true),
+        TypedValue::List(at, _) => return Err(SyntaxError::new(*at, "an element is expected", "such as 1")),
     };
     match (dtype.kind(), is_quoted) {
         (Kind::String, true) => return Ok(Element::Bytes(ByteString::from(word.text.as_bytes()))),
         (Kind::String, false) => {
-            return Err(Wrong::new(word.at, "a string needs quotes", format!("\"{}\"", word.text)));
+            return Err(SyntaxError::new(word.at, "a string needs quotes", format!("\"{}\"", word.text)));
         }
         (_, true) => {
             let message = format!("a string is no {dtype}");
-            return Err(Wrong::new(
+            return Err(SyntaxError::new(
                 word.at,
                 message,
                 "leave out the quotes, or write :string behind the list",
@@ -141,13 +141,13 @@ fn element(dtype: DType, leaf: &Value) -> Result<Element, Wrong> {
     bits.map(Element::Bits).map_err(|why| {
         if dtype.kind() == Kind::Float && !why.contains("overflows") {
             let message = format!("`{}` is no {dtype}", word.text);
-            return Wrong::new(word.at, message, "a decimal, nan, inf or -inf is expected");
+            return SyntaxError::new(word.at, message, "a decimal, nan, inf or -inf is expected");
         }
         let (message, help) =
             why.split_once(": ").map_or((why.as_str(), ""), |(message, help)| (message, help));
         let help =
             if help.is_empty() { format!("an element of {dtype} is expected") } else { help.to_owned() };
-        Wrong::new(word.at, message, help)
+        SyntaxError::new(word.at, message, help)
     })
 }
 

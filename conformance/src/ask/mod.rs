@@ -8,5 +8,5 @@ mod call;
 mod literal;
 mod text;
 
-pub use answer::{Answer, Permitted, answer};
-pub use call::{Asked, operator, read};
+pub use answer::{DocumentedAnswer, Permitted, answer};
+pub use call::{TypedCall, operator, read};

@@ -9,13 +9,13 @@ const DEEPEST: usize = gather_spec::shape::MAX_RANK;
 
 /// An error at a byte of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Wrong {
+pub(super) struct SyntaxError {
     pub(super) at: usize,
     pub(super) message: String,
     pub(super) help: String,
 }
 
-impl Wrong {
+impl SyntaxError {
     pub(super) fn new(at: usize, message: impl Into<String>, help: impl Into<String>) -> Self {
         Self { at, message: message.into(), help: help.into() }
     }
@@ -38,14 +38,14 @@ pub(super) struct Word {
 
 /// A value, and the byte where it begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Value {
+pub(super) enum TypedValue {
     List(usize, Vec<Self>),
     Word(Word),
     /// A string in quotes.
     Quoted(Word),
 }
 
-impl Value {
+impl TypedValue {
     pub(super) const fn at(&self) -> usize {
         match self {
             Self::List(at, _) => *at,
@@ -58,13 +58,13 @@ impl Value {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Argument {
     pub(super) name: Option<Word>,
-    pub(super) value: Value,
+    pub(super) value: TypedValue,
     pub(super) dtype: Option<Word>,
 }
 
 /// A call as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Written {
+pub(super) struct WrittenCall {
     pub(super) operator: Word,
     pub(super) arguments: Vec<Argument>,
     /// The byte of the closing parenthesis.
@@ -72,8 +72,8 @@ pub(super) struct Written {
 }
 
 /// Reads a call.
-pub(super) fn written(text: &str) -> Result<Written, Wrong> {
-    let mut reader = Reader { text, at: 0 };
+pub(super) fn written(text: &str) -> Result<WrittenCall, SyntaxError> {
+    let mut reader = CallReader { text, at: 0 };
     let operator = reader.word("the name of an operator", "such as torch.gather([1, 2], 0, [1])")?;
     reader.expect('(', "arguments follow in parentheses")?;
     let mut arguments: Vec<Argument> = Vec::new();
@@ -89,18 +89,18 @@ pub(super) fn written(text: &str) -> Result<Written, Wrong> {
     let end = reader.at.saturating_sub(1);
     reader.skip_spaces();
     match reader.rest().is_empty() {
-        true => Ok(Written { operator, arguments, end }),
+        true => Ok(WrittenCall { operator, arguments, end }),
         false => Err(reader.wrong("nothing may follow the closing parenthesis", "ask one call at a time")),
     }
 }
 
-struct Reader<'a> {
+struct CallReader<'a> {
     text: &'a str,
     /// The byte of the next character.
     at: usize,
 }
 
-impl Reader<'_> {
+impl CallReader<'_> {
     fn rest(&self) -> &str {
         self.text.get(self.at..).unwrap_or_default()
     }
@@ -117,15 +117,15 @@ impl Reader<'_> {
         found
     }
 
-    fn expect(&mut self, character: char, help: &str) -> Result<(), Wrong> {
+    fn expect(&mut self, character: char, help: &str) -> Result<(), SyntaxError> {
         match self.takes(character) {
             true => Ok(()),
             false => Err(self.wrong(&format!("expected `{character}`, found {}", self.found()), help)),
         }
     }
 
-    fn wrong(&self, message: &str, help: &str) -> Wrong {
-        Wrong::new(self.at, message, help)
+    fn wrong(&self, message: &str, help: &str) -> SyntaxError {
+        SyntaxError::new(self.at, message, help)
     }
 
     /// The next character in words.
@@ -137,7 +137,7 @@ impl Reader<'_> {
     }
 
     /// A name or a literal without quotes.
-    fn word(&mut self, what: &str, help: &str) -> Result<Word, Wrong> {
+    fn word(&mut self, what: &str, help: &str) -> Result<Word, SyntaxError> {
         self.skip_spaces();
         let ends = |c: char| c.is_whitespace() || "[](),=:\"'".contains(c);
         let length = self.rest().find(ends).unwrap_or(self.rest().len());
@@ -149,13 +149,13 @@ impl Reader<'_> {
         Ok(word)
     }
 
-    fn argument(&mut self) -> Result<Argument, Wrong> {
+    fn argument(&mut self) -> Result<Argument, SyntaxError> {
         let mut value = self.value(0)?;
         let mut name = None;
         if self.takes('=') {
-            let Value::Word(word) = value else {
+            let TypedValue::Word(word) = value else {
                 let help = "a name stands before `=`, such as axis=1";
-                return Err(Wrong::new(value.at(), "this is no name", help));
+                return Err(SyntaxError::new(value.at(), "this is no name", help));
             };
             name = Some(word);
             value = self.value(0)?;
@@ -167,7 +167,7 @@ impl Reader<'_> {
         Ok(Argument { name, value, dtype })
     }
 
-    fn value(&mut self, depth: usize) -> Result<Value, Wrong> {
+    fn value(&mut self, depth: usize) -> Result<TypedValue, SyntaxError> {
         self.skip_spaces();
         match self.rest().chars().next() {
             Some('[') if depth == DEEPEST => Err(self
@@ -176,14 +176,14 @@ impl Reader<'_> {
             Some('(') => {
                 Err(self.wrong("expected a value, found `(`", "lists are written in brackets: [1, 2]"))
             }
-            Some(quote @ ('"' | '\'')) => self.quoted(quote).map(Value::Quoted),
+            Some(quote @ ('"' | '\'')) => self.quoted(quote).map(TypedValue::Quoted),
             _ => self
                 .word("a value", "a list such as [[1, 2], [3, 4]], a number, true, nan or a string in quotes")
-                .map(Value::Word),
+                .map(TypedValue::Word),
         }
     }
 
-    fn list(&mut self, depth: usize) -> Result<Value, Wrong> {
+    fn list(&mut self, depth: usize) -> Result<TypedValue, SyntaxError> {
         let at = self.at;
         self.expect('[', "")?;
         let mut items = Vec::new();
@@ -196,11 +196,11 @@ impl Reader<'_> {
             }
             items.push(self.value(depth + 1)?);
         }
-        Ok(Value::List(at, items))
+        Ok(TypedValue::List(at, items))
     }
 
     /// A string in quotes, in which a backslash stands before a quote or a backslash.
-    fn quoted(&mut self, quote: char) -> Result<Word, Wrong> {
+    fn quoted(&mut self, quote: char) -> Result<Word, SyntaxError> {
         let at = self.at;
         let mut text = String::new();
         let mut escaped = false;

@@ -13,12 +13,12 @@ use gather_conformance::protocol::{
     CallMessage, Command, OperandMessages, OutputMemory, TensorMessage, TimeMessage,
 };
 
-use super::operands::Operands;
+use super::operands::OperandFiles;
 use super::plausible::implausible;
 
 /// How workloads are measured.
 #[derive(Clone, Debug)]
-pub(crate) struct Settings {
+pub(crate) struct TimingSettings {
     /// How often each contender has its turn.
     pub(crate) turns: u32,
     /// The rounds of a turn.
@@ -45,15 +45,15 @@ pub(crate) struct Contender {
 
 /// A call as a backend is asked it.
 #[derive(Clone, Debug)]
-pub(super) struct Asked {
+pub(super) struct OperatorCall {
     pub(super) call: Call,
     /// The operator's names of params and indices.
     names: [String; 2],
 }
 
-impl Asked {
+impl OperatorCall {
     /// The operands as they are sent: params and indices in their files.
-    fn operands(&self, on: &Operands) -> OperandMessages {
+    fn operands(&self, on: &OperandFiles) -> OperandMessages {
         let message = |(name, tensor): (&str, &Tensor)| match self.names.iter().position(|one| one == name) {
             Some(number) => (name.to_owned(), on.messages[number].clone()),
             None => (name.to_owned(), TensorMessage::new(tensor)),
@@ -78,7 +78,12 @@ impl Contender {
 
     /// The call of the first operator that the backend declares and that can say the workload. One that declares the
     /// workload's own policies goes before the others.
-    pub(super) fn call(&self, all: &Signatures, workload: &Workload, on: &Operands) -> Option<Asked> {
+    pub(super) fn call(
+        &self,
+        all: &Signatures,
+        workload: &Workload,
+        on: &OperandFiles,
+    ) -> Option<OperatorCall> {
         let Description { operators, .. } = self.timer.description();
         let declared = all.iter().filter_map(|signature| {
             let capability = operators.get(signature.operator.as_str())?;
@@ -95,7 +100,7 @@ impl Contender {
     ///
     /// # Errors
     /// Why the backend has [ended](Self::ended).
-    pub(super) fn answer(&mut self, asked: &Asked, on: &Operands) -> Result<Outcome, String> {
+    pub(super) fn answer(&mut self, asked: &OperatorCall, on: &OperandFiles) -> Result<Outcome, String> {
         self.seq += 1;
         let answer = self.timer.call(&CallMessage {
             cmd: Command::Call,
@@ -114,10 +119,10 @@ impl Contender {
     /// Why the backend has [ended](Self::ended), which it has after durations that cannot be.
     pub(super) fn time(
         &mut self,
-        asked: &Asked,
-        on: &Operands,
+        asked: &OperatorCall,
+        on: &OperandFiles,
         output: OutputMemory,
-        Settings { rounds, min_round_ns, .. }: &Settings,
+        TimingSettings { rounds, min_round_ns, .. }: &TimingSettings,
         output_bytes: usize,
     ) -> Result<Timing, String> {
         let (rounds, min_round_ns) = (*rounds, *min_round_ns);
@@ -170,10 +175,10 @@ impl Contender {
 /// The call of this operator, if it can say the workload and the backend declares the dtypes.
 fn asked(
     workload: &Workload,
-    on: &Operands,
+    on: &OperandFiles,
     signature: &Signature,
     capability: &Capability,
-) -> Option<Asked> {
+) -> Option<OperatorCall> {
     let roles = Roles::new(&on.params, &on.indices);
     if !capability.covers(&roles) {
         return None;
@@ -181,5 +186,5 @@ fn asked(
     let call = workload.call_of(signature, capability.profile, roles.cloned())?;
     let names =
         [OperandRole::Params, OperandRole::Indices].map(|role| signature.operand(role).name.to_string());
-    Some(Asked { call, names })
+    Some(OperatorCall { call, names })
 }

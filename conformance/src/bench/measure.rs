@@ -9,15 +9,15 @@ use gather_conformance::internals::interrupt;
 use gather_conformance::internals::process::Timing;
 use gather_conformance::protocol::OutputMemory;
 
-use super::contender::{Asked, Contender, Settings};
-use super::operands::{Files, Operands};
+use super::contender::{Contender, OperatorCall, TimingSettings};
+use super::operands::{OperandFiles, OperandFolder};
 use super::record::{Durations, Measured, Result, Timed};
 
 /// A contender's share in a workload, as far as it has come.
 struct Share<'a> {
     contender: &'a mut Contender,
     output: OutputMemory,
-    asked: std::result::Result<Asked, String>,
+    asked: std::result::Result<OperatorCall, String>,
     nanoseconds: Vec<f64>,
     threads: Option<usize>,
 }
@@ -31,13 +31,13 @@ pub(crate) fn measure(
     workload: &Workload,
     contenders: &mut [Contender],
     signatures: &Signatures,
-    settings: &Settings,
-    files: &mut Files,
+    settings: &TimingSettings,
+    files: &mut OperandFolder,
 ) -> std::result::Result<Measured, String> {
     let inputs = Inputs::of(workload).map_err(|why| why.to_string())?;
-    let mut operands = Operands::new(&inputs, files)?;
+    let mut operands = OperandFiles::new(&inputs, files)?;
     let mut floor = subject(workload, &inputs).map_err(|why| why.to_string())?;
-    let mut expected = Expected { policies: workload.policy, known: Vec::new() };
+    let mut expected = ExpectedOutputs { policies: workload.policy, known: Vec::new() };
     let mut results = Vec::new();
     let mut asked = Vec::new();
     for contender in contenders.iter_mut() {
@@ -91,9 +91,9 @@ fn verified(
     contender: &mut Contender,
     signatures: &Signatures,
     workload: &Workload,
-    operands: &Operands,
-    expected: &mut Expected,
-) -> std::result::Result<std::result::Result<Asked, String>, String> {
+    operands: &OperandFiles,
+    expected: &mut ExpectedOutputs,
+) -> std::result::Result<std::result::Result<OperatorCall, String>, String> {
     if let Some(why) = &contender.ended {
         return Ok(Err(why.clone()));
     }
@@ -122,13 +122,13 @@ fn no_output(outcome: Outcome) -> String {
 }
 
 /// The reference's outputs of a workload, by operator where the fill of bad indices may differ.
-struct Expected {
+struct ExpectedOutputs {
     policies: Profile,
     known: Vec<(Option<String>, Tensor)>,
 }
 
-impl Expected {
-    fn of(&mut self, asked: &Asked) -> std::result::Result<&Tensor, String> {
+impl ExpectedOutputs {
+    fn of(&mut self, asked: &OperatorCall) -> std::result::Result<&Tensor, String> {
         let fills = self.policies.bad != gather_spec::BadIndex::Error;
         let key = fills.then(|| asked.call.operator.to_string());
         if let Some(at) = self.known.iter().position(|(known, _)| *known == key) {
@@ -148,9 +148,9 @@ impl Expected {
 
 /// What all turns of a workload have in common.
 struct Turns<'a> {
-    operands: &'a mut Operands,
-    files: &'a mut Files,
-    settings: &'a Settings,
+    operands: &'a mut OperandFiles,
+    files: &'a mut OperandFolder,
+    settings: &'a TimingSettings,
     output_bytes: usize,
 }
 
@@ -228,9 +228,9 @@ impl Share<'_> {
 }
 
 /// The ways of the floor: on one thread and on all, through the caches and past them. The fastest is the floor.
-struct Ways(Vec<Way>);
+struct Ways(Vec<FloorTimes>);
 
-struct Way {
+struct FloorTimes {
     threads: usize,
     past_caches: bool,
     nanoseconds: Vec<f64>,
@@ -242,13 +242,13 @@ impl Ways {
         let mut ways = Vec::new();
         for threads in if threads > 1 { vec![1, threads] } else { vec![1] } {
             for past_caches in if past { vec![false, true] } else { vec![false] } {
-                ways.push(Way { threads, past_caches, nanoseconds: Vec::new() });
+                ways.push(FloorTimes { threads, past_caches, nanoseconds: Vec::new() });
             }
         }
         Self(ways)
     }
 
-    fn turn(&mut self, floor: &mut dyn Subject, settings: &Settings) {
+    fn turn(&mut self, floor: &mut dyn Subject, settings: &TimingSettings) {
         for way in &mut self.0 {
             for _ in 0..settings.rounds {
                 way.nanoseconds.push(round(settings.min_round_ns, || {
@@ -263,7 +263,7 @@ impl Ways {
     }
 
     fn fastest(self) -> Vec<f64> {
-        let by_median = |way: &Way| Durations::new(way.nanoseconds.clone()).median;
+        let by_median = |way: &FloorTimes| Durations::new(way.nanoseconds.clone()).median;
         let fastest = self.0.into_iter().min_by(|a, b| by_median(a).total_cmp(&by_median(b)));
         fastest.map(|way| way.nanoseconds).unwrap_or_default()
     }

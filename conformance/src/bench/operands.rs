@@ -11,7 +11,7 @@ use gather_conformance::protocol::TensorMessage;
 
 /// The folder of the files, which goes with this or by a signal.
 #[derive(Debug)]
-pub(crate) struct Files {
+pub(crate) struct OperandFolder {
     folder: InputFolder,
     /// How often operands were written. A backend may keep what it has read from a file, so no name is used twice.
     written: u64,
@@ -19,14 +19,14 @@ pub(crate) struct Files {
 
 /// Params and indices, and the messages that name their files.
 #[derive(Debug)]
-pub(super) struct Operands {
+pub(super) struct OperandFiles {
     pub(super) params: Tensor,
     pub(super) indices: Tensor,
     pub(super) messages: [TensorMessage; 2],
     files: Vec<InputFile>,
 }
 
-impl Files {
+impl OperandFolder {
     /// Makes the folder.
     ///
     /// # Errors
@@ -48,18 +48,18 @@ impl Files {
     }
 }
 
-impl Operands {
+impl OperandFiles {
     /// Writes the inputs of a workload.
     ///
     /// # Errors
     /// Why they cannot be written.
-    pub(super) fn new(inputs: &Inputs, files: &mut Files) -> Result<Self, String> {
+    pub(super) fn new(inputs: &Inputs, files: &mut OperandFolder) -> Result<Self, String> {
         let cannot = |why: &dyn std::fmt::Display| format!("the inputs cannot be written: {why}");
         let indices = inputs.indices.tensor().map_err(|why| cannot(&why))?;
         Self::write(inputs.params.tensor.clone(), indices, files).map_err(|why| cannot(&why))
     }
 
-    fn write(params: Tensor, indices: Tensor, files: &mut Files) -> io::Result<Self> {
+    fn write(params: Tensor, indices: Tensor, files: &mut OperandFolder) -> io::Result<Self> {
         files.written += 1;
         let mut written = Vec::new();
         let messages = [
@@ -73,7 +73,7 @@ impl Operands {
     ///
     /// # Errors
     /// Why new files cannot be written.
-    pub(super) fn changed(&mut self, files: &mut Files) -> Result<Option<String>, String> {
+    pub(super) fn changed(&mut self, files: &mut OperandFolder) -> Result<Option<String>, String> {
         let Some(how) = self.files.iter().find_map(InputFile::changed) else { return Ok(None) };
         *self = Self::write(self.params.clone(), self.indices.clone(), files)
             .map_err(|why| format!("the inputs cannot be written again: {why}"))?;

@@ -17,7 +17,7 @@ const STYLE: &str = include_str!("side-by-side.css");
 
 #[derive(Template)]
 #[template(path = "side-by-side.html")]
-struct Page<'a> {
+struct TimingPage<'a> {
     policy: String,
     style: &'static str,
     versions: String,
@@ -39,7 +39,7 @@ pub(crate) fn page(record: &Record) -> String {
         .workloads
         .iter()
         .flat_map(|measured| measured.timed.iter().map(move |timed| table::cells(measured, timed)));
-    let page = Page {
+    let page = TimingPage {
         policy: policy(),
         style: STYLE,
         versions: record.versions(),

@@ -14,7 +14,7 @@ const AT_THE_FLOOR: f64 = 0.95;
 
 /// The comparison on all workloads that were timed with one kind of output memory.
 #[derive(Debug)]
-pub(super) struct Summary<'a> {
+pub(super) struct ComparisonSummary<'a> {
     pub(super) memory: &'static str,
     /// The time of the best peer over that of the first backend, where there is a peer.
     pub(super) peers: Vec<f64>,
@@ -25,7 +25,7 @@ pub(super) struct Summary<'a> {
     short: Vec<(&'a str, f64, f64)>,
 }
 
-impl<'a> Summary<'a> {
+impl<'a> ComparisonSummary<'a> {
     /// The comparison for one kind of output memory, or `None` if the first backend was timed with it on no workload.
     pub(super) fn of(record: &'a Record, output: OutputMemory) -> Option<Self> {
         let mut summary = Self {
@@ -91,7 +91,7 @@ fn geometric_mean(ratios: &[f64]) -> f64 {
 /// The comparison for every kind of output memory, as Markdown; empty if nothing was compared.
 pub(crate) fn summary(record: &Record) -> String {
     let kinds = [OutputMemory::Fresh, OutputMemory::Pooled, OutputMemory::Into];
-    let all: Vec<_> = kinds.into_iter().filter_map(|kind| Summary::of(record, kind)).collect();
+    let all: Vec<_> = kinds.into_iter().filter_map(|kind| ComparisonSummary::of(record, kind)).collect();
     if all.iter().all(|summary| summary.peers.is_empty()) {
         return String::new();
     }
@@ -101,7 +101,7 @@ pub(crate) fn summary(record: &Record) -> String {
          others below {AHEAD} and {AT_THE_FLOOR} of the floor | floor / {ours}, geometric mean |\n\
          | --- | --: | --: | --: | --: | --: | --: |\n"
     );
-    text.extend(all.iter().map(Summary::row));
+    text.extend(all.iter().map(ComparisonSummary::row));
     for summary in &all {
         let behind = summary.behind.iter().map(|(id, ratio)| format!("`{id}` {ratio:.2}"));
         list(&mut text, summary.memory, "behind the best peer beyond the spread", behind);

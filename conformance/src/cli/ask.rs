@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use gather_spec::load::Wanted;
 use gather_spec::{Basis, Clause, Run, Signatures, Specification, Variant};
 
-use crate::ask::{self, Answer, Asked};
+use crate::ask::{self, DocumentedAnswer, TypedCall};
 use crate::picture;
 use gather_conformance::builtin;
 use gather_conformance::internals::entry::Entry;
@@ -19,7 +19,7 @@ use gather_conformance::internals::runner::InProcess;
 use gather_conformance::internals::style;
 use gather_conformance::internals::words::call_line;
 
-use super::backend::{Backend, BuiltIn};
+use super::backend::{BackendArgument, BuiltIn};
 use super::ending::{Failure, Status};
 use super::folders::Folders;
 use super::output::{complain, print};
@@ -27,7 +27,7 @@ use super::process::ProcessOptions;
 use super::show::write_svg;
 
 #[derive(clap::Args)]
-pub(super) struct Ask {
+pub(super) struct AskArgs {
     /// Call, such as 'tf.gather([10, 20, 30], [2, 0])'
     ///
     /// It is the name of an operator, or an abbreviation that only one operator has, and its operands and attributes: in the
@@ -37,11 +37,11 @@ pub(super) struct Ask {
     #[arg(value_name = "CALL")]
     text: String,
     /// Backend to make the call, named as for `run`
-    #[arg(long = "backend", value_name = "NAME[:POLICIES]|PATH", value_parser = Backend::parse)]
-    backends: Vec<Backend>,
+    #[arg(long = "backend", value_name = "NAME[:POLICIES]|PATH", value_parser = BackendArgument::parse)]
+    backends: Vec<BackendArgument>,
     /// Shared library to make the call, which implements gatherspec.h
-    #[arg(long = "library", value_name = "FILE", value_parser = Backend::library)]
-    libraries: Vec<Backend>,
+    #[arg(long = "library", value_name = "FILE", value_parser = BackendArgument::library)]
+    libraries: Vec<BackendArgument>,
     /// Write the picture to this file, as SVG
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
@@ -58,7 +58,7 @@ pub(super) struct Ask {
 /// What a backend made of the call: its name and result, or why it did not start.
 type Replied = Result<(String, Entry), String>;
 
-impl Ask {
+impl AskArgs {
     /// The cases of the operator.
     pub(super) fn wanted<'a>(&self, all: &'a Signatures) -> Wanted<'a> {
         Wanted::Of(ask::operator(&self.text, all).into_iter().collect())
@@ -74,7 +74,7 @@ impl Ask {
         let run = answer.as_run(spec, &asked);
         let mut status = Status::Conforms;
         // Each backend is started when its turn comes.
-        for backend in Backend::all(self.backends.iter().chain(&self.libraries), &self.command) {
+        for backend in BackendArgument::all(self.backends.iter().chain(&self.libraries), &self.command) {
             let replied = self.replied(&backend, spec, folders, &run);
             print(&format!("  {}\n", reply(&backend.argument(), &run, &replied)))?;
             status = match replied {
@@ -90,8 +90,14 @@ impl Ask {
     }
 
     /// Asks a backend.
-    fn replied(&self, backend: &Backend, spec: &Specification, folders: &Folders, run: &Run) -> Replied {
-        if let Backend::BuiltIn(backend) = backend {
+    fn replied(
+        &self,
+        backend: &BackendArgument,
+        spec: &Specification,
+        folders: &Folders,
+        run: &Run,
+    ) -> Replied {
+        if let BackendArgument::BuiltIn(backend) = backend {
             return Ok(built_in(backend, spec, run));
         }
         let program = backend.program(&self.process, folders, &|text| complain(text))?;
@@ -122,7 +128,7 @@ fn built_in(backend: &BuiltIn, spec: &Specification, run: &Run) -> (String, Entr
 }
 
 /// The call, its picture, and what the documents say.
-fn described(spec: &Specification, asked: &Asked, answer: &Answer<'_>) -> String {
+fn described(spec: &Specification, asked: &TypedCall, answer: &DocumentedAnswer<'_>) -> String {
     let mut text = format!("{}\n\n", call_line(&asked.call));
     let width = picture::width_of_stdout();
     let (call, names) = (&asked.call, &asked.names);

@@ -18,7 +18,7 @@ use super::process::ProcessOptions;
 
 /// A backend, as a command line names it.
 #[derive(Clone, Debug)]
-pub(super) enum Backend {
+pub(super) enum BackendArgument {
     /// One that is built in, under policies.
     BuiltIn(BuiltIn),
     /// An adapter that is embedded.
@@ -31,7 +31,7 @@ pub(super) enum Backend {
     Command(Vec<OsString>),
 }
 
-impl Backend {
+impl BackendArgument {
     /// Parses the value of `--backend`.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let name = text.split(':').next().unwrap_or_default();

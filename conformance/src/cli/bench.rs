@@ -9,25 +9,25 @@ use gather_benches::{Workload, machine, rooflines, threads, workloads};
 use gather_optimized::{LEVEL_VARIABLE, Level};
 use gather_spec::{Signatures, names};
 
-use crate::bench::{self, Backends, Contender, Files, Record, Settings};
+use crate::bench::{self, Backends, Contender, OperandFolder, Record, TimingSettings};
 use gather_conformance::internals::files;
 use gather_conformance::internals::interrupt;
 use gather_conformance::internals::interrupt::Gentle;
 use gather_conformance::internals::select::Pattern;
 use gather_conformance::protocol::OutputMemory;
 
-use super::backend::Backend;
+use super::backend::BackendArgument;
 use super::ending::{Failure, Status};
 use super::folders::Folders;
 use super::output::{complain, print};
 use super::process::{ProcessOptions, jobs};
 
 #[derive(clap::Args)]
-pub(super) struct Bench {
+pub(super) struct BenchArgs {
     /// Backend to time beside optimized: a built-in one, an adapter, such as numpy, or the path of a program that answers the
     /// backend protocol
-    #[arg(long = "backend", value_name = "NAME[:POLICIES]|PATH", value_parser = Backend::parse)]
-    backends: Vec<Backend>,
+    #[arg(long = "backend", value_name = "NAME[:POLICIES]|PATH", value_parser = BackendArgument::parse)]
+    backends: Vec<BackendArgument>,
     /// Time only the workload with this id, or the workloads that match this glob [default: all whose tensors are contiguous]
     #[arg(long = "workload", value_name = "ID|GLOB")]
     patterns: Vec<String>,
@@ -73,7 +73,7 @@ const ROUND: u64 = 10_000_000;
 /// The most bytes of a file with durations that is read.
 const LONGEST_RECORD: u64 = 256 << 20;
 
-impl Bench {
+impl BenchArgs {
     pub(super) fn execute(&self, signatures: &Signatures, folders: &Folders) -> Result<Status, Failure> {
         if let Some(path) = &self.from {
             return self.show(path);
@@ -86,7 +86,7 @@ impl Bench {
         let threads = limit_processors(self.threads).map_err(Failure::Usage)?;
         threads::provide(threads);
         let mut contenders = self.start(folders)?;
-        let settings = Settings {
+        let settings = TimingSettings {
             turns: number(self.turns),
             rounds: number(self.rounds),
             min_round_ns: ROUND,
@@ -96,7 +96,7 @@ impl Bench {
         let mut record = self.record(threads, &contenders);
         print(&introduction(&record))?;
         let gentle = Gentle::default();
-        let mut files = Files::new()?;
+        let mut files = OperandFolder::new()?;
         let stopped = measure(&chosen, &mut contenders, signatures, &settings, &mut files, &mut record).err();
         drop(files);
         let mut broken = contenders.iter().filter(|one| !one.is_wrong);
@@ -193,14 +193,14 @@ impl Bench {
 
     /// Starts optimized and the other backends.
     fn start(&self, folders: &Folders) -> Result<Vec<Contender>, Failure> {
-        let ours = Backend::parse("optimized").map_err(Failure::Usage)?;
+        let ours = BackendArgument::parse("optimized").map_err(Failure::Usage)?;
         let others = self.backends.iter().filter(|backend| backend.argument() != ours.argument());
         let backends =
             std::iter::once(&ours).chain(others).map(|backend| (backend.argument(), backend, None));
         let levels = self.levels.iter().map(|level| (format!("optimized ({level})"), &ours, Some(level)));
-        let command = Backend::all([], &self.command);
+        let command = BackendArgument::all([], &self.command);
         let command = command.iter().map(|backend| (backend.argument(), backend, None));
-        let start = |(name, backend, level): (String, &Backend, Option<&Level>)| {
+        let start = |(name, backend, level): (String, &BackendArgument, Option<&Level>)| {
             let program = backend.program(&self.process, folders, &|text| complain(text));
             let mut program = program.map_err(Failure::Broken)?;
             program.environment.extend(level.map(|level| (LEVEL_VARIABLE.into(), level.to_string().into())));
@@ -227,8 +227,8 @@ fn measure(
     chosen: &[Workload],
     contenders: &mut [Contender],
     signatures: &Signatures,
-    settings: &Settings,
-    files: &mut Files,
+    settings: &TimingSettings,
+    files: &mut OperandFolder,
     record: &mut Record,
 ) -> Result<(), Failure> {
     for workload in chosen {

@@ -18,7 +18,7 @@ use gather_conformance::internals::judge::Verdict;
 use gather_conformance::internals::reproduction::{Named, Reproduction};
 
 use super::progress::Progress;
-use super::target::Target;
+use super::target::CampaignTarget;
 
 /// What drawn calls are compared with.
 pub(super) const REFERENCE: &str = "reference";
@@ -27,7 +27,7 @@ pub(super) const REFERENCE: &str = "reference";
 const TIME_TO_SHRINK: Duration = Duration::from_secs(20);
 
 /// The campaign of a run.
-pub(super) struct Short<'a> {
+pub(super) struct RunCampaign<'a> {
     pub(super) spec: &'a Specification,
     pub(super) signatures: Signatures,
     /// The number of calls to draw. Half as many laws are checked.
@@ -41,9 +41,9 @@ pub(super) struct Short<'a> {
     pub(super) progress: &'a Progress,
 }
 
-impl Short<'_> {
+impl RunCampaign<'_> {
     /// How much of the campaign of a run without options this one has, if no part ends early.
-    fn extent(&self, target: &Target) -> Extent {
+    fn extent(&self, target: &CampaignTarget) -> Extent {
         let declared = target.subjects.0[0].description().operators.keys().cloned().collect();
         let all = self.signatures.iter().map(|signature| signature.operator.to_string());
         let is_chosen =
@@ -65,7 +65,7 @@ impl Short<'_> {
     }
 
     /// Runs both parts on a backend and adds the results to its report.
-    pub(super) fn run(&self, mut target: Target, known: &Deviations, report: &mut BackendReport) {
+    pub(super) fn run(&self, mut target: CampaignTarget, known: &Deviations, report: &mut BackendReport) {
         let mut extent = self.extent(&target);
         for part in [Part::Drawn, Part::Laws] {
             let (campaign, problem) = self.part(part, &mut target, known, &report.backend.version);
@@ -83,7 +83,7 @@ impl Short<'_> {
     fn part(
         &self,
         part: Part,
-        target: &mut Target,
+        target: &mut CampaignTarget,
         known: &Deviations,
         version: &str,
     ) -> (PartReport, Option<Problem>) {
@@ -132,7 +132,7 @@ impl Short<'_> {
         (PartReport { drawn: check.into_calls(done.done), is_usual, ..campaign }, problem)
     }
 
-    fn check(&self, part: Part, target: &Target, description: &Description) -> Box<dyn Check> {
+    fn check(&self, part: Part, target: &CampaignTarget, description: &Description) -> Box<dyn Check> {
         let (signatures, profiles) = (&self.signatures, &target.profiles);
         match part {
             Part::Drawn => {

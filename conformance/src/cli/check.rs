@@ -26,7 +26,7 @@ const MOST_OUTPUT: u64 = 256 << 20;
 const LARGEST_PAGE: u64 = 64 << 20;
 
 #[derive(clap::Args)]
-pub(super) struct Check {
+pub(super) struct CheckArgs {
     /// Files to lint: case files, or files called operator.yaml, clauses.yaml, errata.yaml, inventory.yaml or
     /// questions.yaml
     #[arg(required = true, value_name = "FILE")]
@@ -36,7 +36,7 @@ pub(super) struct Check {
     document: Option<String>,
 }
 
-impl Check {
+impl CheckArgs {
     /// The cases that say anything about the files.
     pub(super) fn wanted<'a>(&self, all: &'a Signatures) -> Wanted<'a> {
         let mut operators = Vec::new();

@@ -21,7 +21,7 @@ use gather_conformance::internals::plan::VariantsAsked;
 use gather_conformance::internals::process;
 use gather_conformance::internals::reproduction::Named;
 
-use super::backend::Backend;
+use super::backend::BackendArgument;
 use super::campaign::REFERENCE;
 use super::cases::{case_files_in, chosen_operators};
 use super::ending::{Failure, Status};
@@ -30,7 +30,7 @@ use super::folders::Folders;
 use super::keep::default_folder;
 use super::output::{complain, print};
 use super::process::{ProcessOptions, VariantOptions, edges, jobs, seconds};
-use super::target::Target;
+use super::target::CampaignTarget;
 
 /// The default number of cases.
 const CASES: u64 = 1_000_000;
@@ -39,14 +39,14 @@ const ONE_BACKEND: &str =
     "`fuzz` tests exactly one backend\nhelp: use --backend NAME, --library FILE, or a command after --";
 
 #[derive(clap::Args)]
-pub(super) struct Fuzz {
+pub(super) struct FuzzArgs {
     /// Backend to test: a built-in one, under all policies in turn unless some are given; an adapter, such as numpy; or
     /// the path of a program that answers the backend protocol
-    #[arg(long, value_name = "NAME[:POLICIES]|PATH", value_parser = Backend::parse)]
-    backend: Option<Backend>,
+    #[arg(long, value_name = "NAME[:POLICIES]|PATH", value_parser = BackendArgument::parse)]
+    backend: Option<BackendArgument>,
     /// Shared library to test, which implements gatherspec.h
-    #[arg(long, value_name = "FILE", value_parser = Backend::library, conflicts_with = "backend")]
-    library: Option<Backend>,
+    #[arg(long, value_name = "FILE", value_parser = BackendArgument::library, conflicts_with = "backend")]
+    library: Option<BackendArgument>,
     /// Check laws instead: relations between calls that hold for every input and need no reference
     #[arg(long)]
     laws: bool,
@@ -96,7 +96,7 @@ pub(super) struct Fuzz {
     command: Vec<OsString>,
 }
 
-impl Fuzz {
+impl FuzzArgs {
     /// Runs the campaign.
     pub(super) fn execute(&self, spec: &Specification, folders: &Folders) -> Result<Status, Failure> {
         let signatures = spec.signatures();
@@ -170,7 +170,7 @@ impl Fuzz {
     /// The check to run: the reference or laws.
     fn check(
         &self,
-        target: &Target,
+        target: &CampaignTarget,
         description: &Description,
         signatures: &Signatures,
     ) -> Result<Box<dyn Check>, Failure> {
@@ -232,7 +232,7 @@ impl Fuzz {
     /// Replays this shard's part of the saved cases; `None` if there are none.
     fn ask_saved(
         &self,
-        target: &mut Target,
+        target: &mut CampaignTarget,
         saver: &Saver<'_>,
         end: Option<Instant>,
     ) -> Result<Option<Corpus>, Failure> {
@@ -273,18 +273,18 @@ impl Fuzz {
     }
 
     /// Starts the backend.
-    fn target(&self, signatures: &Signatures, folders: &Folders) -> Result<Target, Failure> {
-        let named = Backend::all(self.backend.iter().chain(&self.library), &self.command);
+    fn target(&self, signatures: &Signatures, folders: &Folders) -> Result<CampaignTarget, Failure> {
+        let named = BackendArgument::all(self.backend.iter().chain(&self.library), &self.command);
         let [backend] = &named[..] else {
             return Err(Failure::Usage(ONE_BACKEND.to_owned()));
         };
         let reproduction = backend.reproduction(&self.process, folders);
-        if let Backend::BuiltIn(backend) = backend {
-            return Ok(Target::built_in(backend, signatures, reproduction, self.jobs));
+        if let BackendArgument::BuiltIn(backend) = backend {
+            return Ok(CampaignTarget::built_in(backend, signatures, reproduction, self.jobs));
         }
         let program = backend.program(&self.process, folders, &|text| complain(text));
         let program = program.map(|program| self.variants.of(program, VariantsAsked::Turns));
-        let target = program.and_then(|program| Target::program(&program, reproduction, self.jobs));
+        let target = program.and_then(|program| CampaignTarget::program(&program, reproduction, self.jobs));
         target.map_err(Failure::Broken)
     }
 }

@@ -17,7 +17,7 @@ use gather_conformance::internals::reproduction::Named;
 use super::output::complain;
 
 /// Where to write the files of a run.
-pub(super) struct Kept {
+pub(super) struct RunFiles {
     /// The folder of the report as given, and as an absolute path, since the working folder may change.
     folder: PathBuf,
     anchored: PathBuf,
@@ -25,7 +25,7 @@ pub(super) struct Kept {
     draft: Option<PathBuf>,
 }
 
-impl Kept {
+impl RunFiles {
     /// Checks that everything can be written.
     ///
     /// # Errors

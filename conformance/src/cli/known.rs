@@ -10,9 +10,9 @@ use gather_conformance::internals::deviations::Deviations;
 use gather_conformance::internals::entry::Entry;
 
 /// The deviations files.
-pub(super) struct Known(Vec<File>);
+pub(super) struct Known(Vec<DeviationFile>);
 
-struct File {
+struct DeviationFile {
     path: PathBuf,
     deviations: Deviations,
     used: AtomicBool,
@@ -32,13 +32,13 @@ impl Known {
         let reader = if drafts { Deviations::read_to_draft } else { Deviations::read };
         let read = |path: &PathBuf| {
             let deviations = reader(path, spec, cases)?;
-            Ok(File { path: path.clone(), deviations, used: AtomicBool::new(false) })
+            Ok(DeviationFile { path: path.clone(), deviations, used: AtomicBool::new(false) })
         };
         files.iter().map(read).collect::<Result<_, String>>().map(Self)
     }
 
     /// The files that apply to the backend with this declared name.
-    fn about(&self, backend: &str) -> impl Iterator<Item = &File> {
+    fn about(&self, backend: &str) -> impl Iterator<Item = &DeviationFile> {
         self.0
             .iter()
             .filter(move |file| file.deviations.backend.as_deref().is_none_or(|name| name == backend))

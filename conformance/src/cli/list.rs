@@ -17,7 +17,7 @@ use super::ending::{Failure, Status};
 use super::output::print;
 
 #[derive(clap::Args)]
-pub(super) struct List {
+pub(super) struct ListArgs {
     /// What to list
     #[arg(value_enum)]
     what: What,
@@ -41,7 +41,7 @@ pub(super) struct List {
     suite: Option<Suite>,
     /// Format of the output: a line each, or a JSON array of objects
     #[arg(long, value_enum, default_value = "human")]
-    format: Format,
+    format: ListFormat,
 }
 
 #[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
@@ -55,27 +55,27 @@ enum What {
 }
 
 #[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
-enum Format {
+enum ListFormat {
     Human,
     Json,
 }
 
 /// A row, as text or as JSON.
-enum Row {
+enum ListRow {
     Line(String),
     Json(Value),
 }
 
-impl Format {
-    fn row(self, line: impl FnOnce() -> String, json: impl FnOnce() -> Value) -> Row {
+impl ListFormat {
+    fn row(self, line: impl FnOnce() -> String, json: impl FnOnce() -> Value) -> ListRow {
         match self {
-            Self::Human => Row::Line(line()),
-            Self::Json => Row::Json(json()),
+            Self::Human => ListRow::Line(line()),
+            Self::Json => ListRow::Json(json()),
         }
     }
 }
 
-impl List {
+impl ListArgs {
     /// The cases that the list has or counts.
     pub(super) fn wanted<'a>(&'a self, all: &'a Signatures) -> Wanted<'a> {
         match self.what {
@@ -102,13 +102,13 @@ impl List {
         let (mut lines, mut values) = (String::new(), Vec::new());
         for row in rows {
             match row {
-                Row::Line(line) => lines.extend([&line, "\n"]),
-                Row::Json(value) => values.push(value),
+                ListRow::Line(line) => lines.extend([&line, "\n"]),
+                ListRow::Json(value) => values.push(value),
             }
         }
         print(&match self.format {
-            Format::Human => lines,
-            Format::Json => serde_json::to_string_pretty(&values).expect("plain data") + "\n",
+            ListFormat::Human => lines,
+            ListFormat::Json => serde_json::to_string_pretty(&values).expect("plain data") + "\n",
         })?;
         Ok(Status::Conforms)
     }
@@ -131,7 +131,7 @@ impl List {
         Ok(())
     }
 
-    fn cases(&self, spec: &Specification, of: &[String]) -> Result<Vec<Row>, Failure> {
+    fn cases(&self, spec: &Specification, of: &[String]) -> Result<Vec<ListRow>, Failure> {
         let own = if self.files.is_empty() { None } else { Some(read_files(&self.files, spec)?) };
         let cases = own.as_ref().unwrap_or(&spec.cases);
         let selection = selection(cases, &self.patterns, of, self.basis)?.of_suite(self.suite);
@@ -143,7 +143,7 @@ impl List {
             .collect())
     }
 
-    fn clauses(&self, spec: &Specification, of: &[String]) -> Vec<Row> {
+    fn clauses(&self, spec: &Specification, of: &[String]) -> Vec<ListRow> {
         let wanted = |id: &str| {
             let own = |name: &String| id.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'));
             of.is_empty() || of.iter().any(own)
@@ -153,15 +153,15 @@ impl List {
             .iter()
             .filter(|clause| wanted(&clause.id) && self.basis.is_none_or(|weakest| clause.basis <= weakest));
         let clauses: Vec<&Clause> = clauses.collect();
-        if self.format == Format::Human {
+        if self.format == ListFormat::Human {
             let line = |clause: &&Clause| {
-                Row::Line(format!("{}  {}  {}", clause.id, clause.basis, clause.text.trim()))
+                ListRow::Line(format!("{}  {}  {}", clause.id, clause.basis, clause.text.trim()))
             };
             return clauses.iter().map(line).collect();
         }
         let object = |(clause, coverage): (&&Clause, Coverage<'_>)| {
             let rejecting: Vec<&str> = coverage.rejecting.values().flatten().copied().collect();
-            Row::Json(json!({
+            ListRow::Json(json!({
                 "id": clause.id, "basis": clause.basis, "text": clause.text.trim(),
                 "accepting": coverage.accepting, "rejecting": rejecting,
             }))
@@ -170,7 +170,7 @@ impl List {
     }
 }
 
-fn case_row(case: &Case, runs: usize, format: Format) -> Row {
+fn case_row(case: &Case, runs: usize, format: ListFormat) -> ListRow {
     let documented = || case.documented.as_ref().map(|id| format!("  documented {id}")).unwrap_or_default();
     let said = || if runs > 1 { format!("  {runs} runs") } else { String::new() };
     format.row(|| format!("{}  {}{}{}", case.id, case.basis, documented(), said()), || json!({
@@ -179,7 +179,7 @@ fn case_row(case: &Case, runs: usize, format: Format) -> Row {
     }))
 }
 
-fn operators(spec: &Specification, format: Format) -> Vec<Row> {
+fn operators(spec: &Specification, format: ListFormat) -> Vec<ListRow> {
     let row = |page: &gather_spec::Signature| {
         let cases = spec.cases.iter().filter(|case| *case.operator() == page.operator).count();
         format.row(|| format!("{}  {}  {}", page.operator, counted(cases, "case"), page.summary.trim()), || json!({
@@ -190,14 +190,14 @@ fn operators(spec: &Specification, format: Format) -> Vec<Row> {
     spec.operators.iter().map(row).collect()
 }
 
-fn questions(spec: &Specification, format: Format) -> Vec<Row> {
+fn questions(spec: &Specification, format: ListFormat) -> Vec<ListRow> {
     let row = |question: &gather_spec::question::Question| {
         format.row(|| format!("{}  {}", question.id, question.question), || json!(question))
     };
     spec.questions.iter().map(row).collect()
 }
 
-fn backends(signatures: &Signatures, format: Format) -> Vec<Row> {
+fn backends(signatures: &Signatures, format: ListFormat) -> Vec<ListRow> {
     let row = |name: &&str| {
         let backend = builtin::backend_of(signatures, name, Profile::default(), builtin::MAX_OUTPUT)?;
         let description = backend.describe();
@@ -228,7 +228,7 @@ fn backends(signatures: &Signatures, format: Format) -> Vec<Row> {
     builtin::NAMES.iter().filter_map(row).chain(ADAPTERS.iter().map(adapter)).collect()
 }
 
-fn documents(spec: &Specification, format: Format) -> Vec<Row> {
+fn documents(spec: &Specification, format: ListFormat) -> Vec<ListRow> {
     let row = |document: &gather_spec::clause::Document| {
         format
             .row(|| format!("{}  {}  {}", document.id, document.title, document.address), || json!(document))

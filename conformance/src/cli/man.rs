@@ -11,7 +11,7 @@ use super::ending::{Failure, Status};
 use super::output::print_raw;
 
 #[derive(clap::Args)]
-pub(super) struct Man {
+pub(super) struct ManArgs {
     /// Command to print the page of; without one, the page of the program
     command: Option<String>,
     /// Write the pages of all commands to this folder instead
@@ -19,7 +19,7 @@ pub(super) struct Man {
     out: Option<PathBuf>,
 }
 
-impl Man {
+impl ManArgs {
     pub(super) fn execute(&self, program: Command) -> Result<Status, Failure> {
         let mut program = program.disable_help_subcommand(true);
         program.build();

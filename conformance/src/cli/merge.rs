@@ -8,7 +8,7 @@ use super::ending::{Failure, Status};
 use super::findings::conclude;
 
 #[derive(clap::Args)]
-pub(super) struct Merge {
+pub(super) struct MergeArgs {
     /// Reports of all shards, one each
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -17,7 +17,7 @@ pub(super) struct Merge {
     out: Option<PathBuf>,
 }
 
-impl Merge {
+impl MergeArgs {
     pub(super) fn execute(&self) -> Result<Status, Failure> {
         let read = |file: &PathBuf| Ok((file.display().to_string(), CampaignReport::read(file)?));
         let reports: Result<Vec<(String, CampaignReport)>, String> = self.files.iter().map(read).collect();

@@ -12,7 +12,7 @@ use super::ending::{Failure, Status};
 use super::output::print;
 
 #[derive(clap::Args)]
-pub(super) struct Mutants {
+pub(super) struct MutantsArgs {
     /// Leave out the case with this id, or the cases that match this glob (`*` also matches `/`)
     #[arg(long, value_name = "ID|GLOB")]
     without: Vec<String>,
@@ -24,17 +24,17 @@ pub(super) struct Mutants {
     suite: Option<Suite>,
     /// Format of the output; json and markdown name every mutant, json also every case that catches it
     #[arg(long, value_enum, default_value = "human")]
-    format: Format,
+    format: MutantsFormat,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
-enum Format {
+enum MutantsFormat {
     Human,
     Json,
     Markdown,
 }
 
-impl Mutants {
+impl MutantsArgs {
     /// The cases that are measured.
     pub(super) fn wanted<'a>(&'a self, all: &'a Signatures) -> Wanted<'a> {
         wanted(all, &self.operators, &[])
@@ -59,8 +59,8 @@ impl Mutants {
         let wanted = spec.operators.iter().filter(|signature| wanted(signature.operator.as_str()));
         let signatures = wanted.cloned().collect();
         let strength = match self.format {
-            Format::Json => strength::measure_thoroughly(&signatures, &cases),
-            Format::Human | Format::Markdown => strength::measure(&signatures, &cases),
+            MutantsFormat::Json => strength::measure_thoroughly(&signatures, &cases),
+            MutantsFormat::Human | MutantsFormat::Markdown => strength::measure(&signatures, &cases),
         };
         let all_caught = strength.survivors().is_empty();
         self.show(&strength)?;
@@ -69,9 +69,11 @@ impl Mutants {
 
     fn show(&self, strength: &Strength) -> Result<(), Failure> {
         match self.format {
-            Format::Json => print(&(serde_json::to_string_pretty(strength).expect("plain data") + "\n")),
-            Format::Markdown => print(&strength.markdown()),
-            Format::Human => {
+            MutantsFormat::Json => {
+                print(&(serde_json::to_string_pretty(strength).expect("plain data") + "\n"))
+            }
+            MutantsFormat::Markdown => print(&strength.markdown()),
+            MutantsFormat::Human => {
                 let survivors = strength.survivors();
                 let lost: String = survivors.iter().map(|line| format!("NOT CAUGHT: {line}\n")).collect();
                 print(&format!("{}{lost}{}\n", strength.human(), strength.summary()))

@@ -13,7 +13,9 @@ use gather_spec::load::Wanted;
 use gather_spec::{Basis, Case, Signatures, Specification};
 use rayon::prelude::*;
 
-use crate::report::{BackendReport, Changes, Detail, Ending, Format, Problem, Report, render, render_human};
+use crate::report::{
+    BackendReport, Changes, Ending, Problem, Report, ReportFormat, Verbosity, render, render_human,
+};
 use crate::terminal;
 use gather_campaign::fuzz::{MOST_CASES, SHORT, remove_examples, silence_backends};
 use gather_conformance::builtin;
@@ -23,12 +25,12 @@ use gather_conformance::internals::process;
 use gather_conformance::internals::select::{Chosen, Selection, Suite};
 use gather_conformance::internals::words::counted;
 
-use super::backend::Backend;
+use super::backend::BackendArgument;
 use super::campaign;
 use super::cases::{chosen_operators, read_files, selection, suites, wanted};
 use super::ending::{Failure, Status};
 use super::folders::Folders;
-use super::keep::{Kept, default_folder};
+use super::keep::{RunFiles, default_folder};
 use super::known::Known;
 use super::output::{complain, print};
 use super::process::{ProcessOptions, VariantOptions, jobs, runs};
@@ -38,14 +40,14 @@ use super::progress::Progress;
 const CHOSEN: &str = "chosen";
 
 #[derive(clap::Args)]
-pub(super) struct Run {
+pub(super) struct RunArgs {
     /// Backend to test: a built-in one, with policies if wanted (reference:bad=zero,negative=wrap); an adapter, such as
     /// numpy; or the path of a program that answers the backend protocol [default: all built-in backends]
-    #[arg(long = "backend", value_name = "NAME[:POLICIES]|PATH", value_parser = Backend::parse)]
-    backends: Vec<Backend>,
+    #[arg(long = "backend", value_name = "NAME[:POLICIES]|PATH", value_parser = BackendArgument::parse)]
+    backends: Vec<BackendArgument>,
     /// Shared library to test, which implements gatherspec.h
-    #[arg(long = "library", value_name = "FILE", value_parser = Backend::library)]
-    libraries: Vec<Backend>,
+    #[arg(long = "library", value_name = "FILE", value_parser = BackendArgument::library)]
+    libraries: Vec<BackendArgument>,
     /// Run only the case with this id, its runs that brackets choose (ID[f32,n=33]), or the cases that match this glob (`*` also
     /// matches `/`)
     #[arg(long = "case", value_name = "ID|GLOB")]
@@ -95,7 +97,7 @@ pub(super) struct Run {
     out: Option<PathBuf>,
     /// Format of the printed report
     #[arg(long, value_enum, default_value = "human")]
-    format: Format,
+    format: ReportFormat,
     /// Print only how the run ended for each backend
     #[arg(short, long, conflicts_with_all = ["verbose", "format"])]
     quiet: bool,
@@ -123,7 +125,7 @@ pub(super) struct Run {
     command: Vec<OsString>,
 }
 
-impl Default for Run {
+impl Default for RunArgs {
     /// What `run` does without options: clap knows the default of each.
     fn default() -> Self {
         let run = Self::augment_args(clap::Command::new("run").no_binary_name(true));
@@ -132,7 +134,7 @@ impl Default for Run {
     }
 }
 
-impl Run {
+impl RunArgs {
     /// The same run of a program, with the deviations that are known of it.
     pub(super) fn of_program(self, command: Vec<OsString>, deviations: &Path) -> Self {
         let deviations = std::iter::once(deviations.to_owned()).chain(self.deviations).collect();
@@ -197,13 +199,13 @@ impl Run {
         let backends = self.named()?;
 
         let found = campaign::folder(&out);
-        let kept = Kept::new(out, self.results.as_deref(), self.write_deviations.as_deref());
+        let kept = RunFiles::new(out, self.results.as_deref(), self.write_deviations.as_deref());
         let kept = kept.map_err(Failure::Usage)?;
 
         let gentle = Gentle::default();
         let progress = Progress::new(backends.len() * cases.len(), self.quiet);
         let chosen = Chosen { cases: &cases, selection: Some(&selection) };
-        let job = Job {
+        let context = RunContext {
             spec,
             folders,
             cases: chosen,
@@ -215,9 +217,9 @@ impl Run {
         };
         silence_backends();
         if self.drawn(SHORT.drawn) > 0 {
-            remove_examples(&job.found).map_err(|error| Failure::Usage(error.to_string()))?;
+            remove_examples(&context.found).map_err(|error| Failure::Usage(error.to_string()))?;
         }
-        let report = &mut Report { backends: self.run_all(&backends, &job), ..Report::new() };
+        let report = &mut Report { backends: self.run_all(&backends, &context), ..Report::new() };
         process::end_children();
         progress.clear();
         terminal::restore();
@@ -232,7 +234,7 @@ impl Run {
             rayon::join(|| kept.write(report, spec, &cases), || self.printed(report, changes.as_ref()));
         drop(gentle);
         print(&text)?;
-        if let (Format::Human, false, Some(folder)) = (self.format, self.quiet, written) {
+        if let (ReportFormat::Human, false, Some(folder)) = (self.format, self.quiet, written) {
             print(&format!("reports: {}\n", folder.display()))?;
         }
         if report.interrupted.is_none() && !report.is_broken() {
@@ -246,10 +248,11 @@ impl Run {
     }
 
     /// The backends that the command line names: the built-in ones, if it names none.
-    fn named(&self) -> Result<Vec<Backend>, Failure> {
-        let mut backends = Backend::all(self.backends.iter().chain(&self.libraries), &self.command);
+    fn named(&self) -> Result<Vec<BackendArgument>, Failure> {
+        let mut backends = BackendArgument::all(self.backends.iter().chain(&self.libraries), &self.command);
         if backends.is_empty() {
-            let all = builtin::NAMES.iter().map(|name| Backend::parse(name)).collect::<Result<_, _>>();
+            let all =
+                builtin::NAMES.iter().map(|name| BackendArgument::parse(name)).collect::<Result<_, _>>();
             backends = all.map_err(Failure::Usage)?;
         }
         if self.write_deviations.is_some() && backends.len() != 1 {
@@ -265,8 +268,8 @@ impl Run {
     fn printed(&self, report: &Report, changes: Option<&Result<Changes<'_>, String>>) -> String {
         match changes {
             Some(Ok(changes)) => changes.render(self.quiet),
-            _ if self.quiet => render_human(report, Detail::Quiet),
-            _ if self.verbose => render_human(report, Detail::Verbose),
+            _ if self.quiet => render_human(report, Verbosity::Quiet),
+            _ if self.verbose => render_human(report, Verbosity::Verbose),
             _ => render(report, self.format),
         }
     }
@@ -300,7 +303,7 @@ impl Run {
 }
 
 /// What is common to all backends of a run.
-struct Job<'a> {
+struct RunContext<'a> {
     spec: &'a Specification,
     folders: &'a Folders,
     /// The cases to run, and which of their runs.

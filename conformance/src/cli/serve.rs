@@ -15,7 +15,7 @@ use super::backend::BuiltIn;
 use super::ending::{Failure, Status};
 
 #[derive(clap::Args)]
-pub(super) struct Serve {
+pub(super) struct ServeArgs {
     /// Built-in backend to serve
     #[arg(value_parser = BuiltIn::parse)]
     backend: BuiltIn,
@@ -33,7 +33,7 @@ pub(super) struct Serve {
     no_files: bool,
 }
 
-impl Serve {
+impl ServeArgs {
     pub(super) fn execute(&self, signatures: &Signatures) -> Result<Status, Failure> {
         let mut backend = self.backend.clone();
         backend.policies.bad = self.bad.or(backend.policies.bad);

@@ -19,7 +19,7 @@ use super::ending::{Failure, Status};
 use super::output::print;
 
 #[derive(clap::Args)]
-pub(super) struct Show {
+pub(super) struct ShowArgs {
     /// Id of a case, of a case of a family, of a clause or of a question, or name of an operator
     #[arg(value_name = "CASE|CLAUSE|OPERATOR|QUESTION")]
     id: String,
@@ -34,16 +34,16 @@ pub(super) struct Show {
     svg: Option<PathBuf>,
     /// Format of the output: a text, or a JSON object
     #[arg(long, value_enum, default_value = "human", conflicts_with = "results")]
-    format: Format,
+    format: ShowFormat,
 }
 
 #[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
-enum Format {
+enum ShowFormat {
     Human,
     Json,
 }
 
-impl Show {
+impl ShowArgs {
     /// The cases that are shown: those of the operator that the id begins with, if it does.
     pub(super) fn wanted<'a>(&self, all: &'a Signatures) -> Wanted<'a> {
         let is_about = |operator: &&str| {
@@ -55,7 +55,7 @@ impl Show {
     }
 
     pub(super) fn execute(&self, spec: &Specification) -> Result<Status, Failure> {
-        if self.format == Format::Json {
+        if self.format == ShowFormat::Json {
             return self.json(spec);
         }
         let question = spec.question(&self.id);

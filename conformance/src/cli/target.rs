@@ -13,7 +13,7 @@ use gather_conformance::internals::reproduction::Reproduction;
 use super::backend::BuiltIn;
 
 /// The backend of a campaign, ready for use.
-pub(super) struct Target {
+pub(super) struct CampaignTarget {
     pub(super) subjects: Subjects,
     /// For the command lines that repeat what it did.
     pub(super) reproduction: Reproduction,
@@ -22,7 +22,7 @@ pub(super) struct Target {
     pub(super) strictness: Strictness,
 }
 
-impl Target {
+impl CampaignTarget {
     /// A built-in backend, under the given policies or, without any, under all of them.
     pub(super) fn built_in(
         backend: &BuiltIn,

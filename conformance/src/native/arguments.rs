@@ -9,20 +9,21 @@ use gather_spec::{Attribute, Attributes, Call, Operator, Tensor, Variant};
 
 use super::abi;
 use super::guarded::Guarded;
-use super::operand::{Operand, Source};
+use super::operand::{OperandMemory, OperandSource};
 
 /// A call, with operands that need not be in memory.
 #[derive(Debug)]
-pub(super) struct Request<'a> {
+pub(super) struct LibraryCall<'a> {
     pub(super) operator: &'a Operator,
-    pub(super) operands: Vec<(&'a str, Source<'a>)>,
+    pub(super) operands: Vec<(&'a str, OperandSource<'a>)>,
     pub(super) attributes: &'a Attributes,
     pub(super) variant: &'a Variant,
 }
 
-impl<'a> From<&'a Call> for Request<'a> {
+impl<'a> From<&'a Call> for LibraryCall<'a> {
     fn from(call: &'a Call) -> Self {
-        let operands = call.operands.iter().map(|(name, tensor)| (name, Source::Tensor(tensor))).collect();
+        let operands =
+            call.operands.iter().map(|(name, tensor)| (name, OperandSource::Tensor(tensor))).collect();
         Self { operator: &call.operator, operands, attributes: &call.attributes, variant: &call.variant }
     }
 }
@@ -30,10 +31,10 @@ impl<'a> From<&'a Call> for Request<'a> {
 /// The memory of one call while a library uses it.
 #[derive(Debug)]
 pub(super) struct Arguments<'a> {
-    call: Request<'a>,
-    texts: Texts,
-    operands: Vec<Operand>,
-    elements: Vec<Operand>,
+    call: LibraryCall<'a>,
+    texts: CallTexts,
+    operands: Vec<OperandMemory>,
+    elements: Vec<OperandMemory>,
     /// The structure passed to the library, and the two arrays that it points to.
     asked: abi::Call,
     listed_operands: Vec<abi::Operand>,
@@ -41,9 +42,9 @@ pub(super) struct Arguments<'a> {
     attributes: Vec<abi::Attribute>,
 }
 
-/// The texts and integer lists of a call. Texts are zero-terminated.
+/// The texts and integer lists of a call. CallTexts are zero-terminated.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Texts {
+pub(super) struct CallTexts {
     operator: Vec<u8>,
     operands: Vec<Vec<u8>>,
     attributes: Vec<Vec<u8>>,
@@ -60,15 +61,17 @@ impl<'a> Arguments<'a> {
     ///
     /// # Errors
     /// If there is no memory for an operand.
-    pub(super) fn new(call: Request<'a>, texts: Texts) -> Result<Self, String> {
+    pub(super) fn new(call: LibraryCall<'a>, texts: CallTexts) -> Result<Self, String> {
         let operands = lay_out(&call)?;
         // Moving the vectors does not move their heap memory, which the pointers refer to.
         let listed_operands = list_operands(&texts, &operands);
         let elements = call.attributes.iter().filter_map(|(name, value)| Some((name, element(value)?)));
-        let elements: Vec<Operand> = elements
-            .map(|(name, tensor)| Operand::new(name, &Source::Tensor(tensor), Layout::Contiguous))
+        let elements: Vec<OperandMemory> = elements
+            .map(|(name, tensor)| {
+                OperandMemory::new(name, &OperandSource::Tensor(tensor), Layout::Contiguous)
+            })
             .collect::<Result<_, _>>()?;
-        let listed_elements: Vec<abi::Tensor> = elements.iter().map(Operand::descriptor).collect();
+        let listed_elements: Vec<abi::Tensor> = elements.iter().map(OperandMemory::descriptor).collect();
         let attributes = list_attributes(call.attributes, &texts, &listed_elements);
         let asked = describe(&texts, &listed_operands, &attributes);
         Ok(Self { call, texts, operands, elements, asked, listed_operands, listed_elements, attributes })
@@ -82,7 +85,7 @@ impl<'a> Arguments<'a> {
 
     /// The name of the operand or attribute that holds one of these addresses.
     pub(super) fn holder(&self, addresses: &Range<usize>) -> Option<&str> {
-        let overlaps = |operand: &Operand| {
+        let overlaps = |operand: &OperandMemory| {
             let mut memory = operand.memory().map(Guarded::addresses);
             memory.any(|own| own.start < addresses.end && addresses.start < own.end)
         };
@@ -105,7 +108,7 @@ impl<'a> Arguments<'a> {
             return Some((*name).to_owned());
         }
         // This succeeded when the arguments were laid out, so it succeeds again.
-        let fresh = Texts::of(&self.call).ok()?;
+        let fresh = CallTexts::of(&self.call).ok()?;
         let what = if fresh.operator != self.texts.operator {
             "the name of the operator"
         } else if fresh.variant != self.texts.variant {
@@ -116,8 +119,8 @@ impl<'a> Arguments<'a> {
             "the name of an attribute"
         } else if fresh != self.texts
             || self.attributes != list_attributes(self.call.attributes, &self.texts, &self.listed_elements)
-            || !self.elements.iter().map(Operand::descriptor).eq(self.listed_elements.iter().copied())
-            || self.elements.iter().any(Operand::was_changed)
+            || !self.elements.iter().map(OperandMemory::descriptor).eq(self.listed_elements.iter().copied())
+            || self.elements.iter().any(OperandMemory::was_changed)
         {
             "an attribute"
         } else {
@@ -127,12 +130,12 @@ impl<'a> Arguments<'a> {
     }
 }
 
-impl Texts {
+impl CallTexts {
     /// The texts of a call.
     ///
     /// # Errors
     /// If one holds a zero byte.
-    pub(super) fn of(call: &Request<'_>) -> Result<Self, String> {
+    pub(super) fn of(call: &LibraryCall<'_>) -> Result<Self, String> {
         let value = |value: &Attribute| match value {
             Attribute::String(value) => text(value),
             _ => Ok(Vec::new()),
@@ -153,28 +156,28 @@ impl Texts {
 }
 
 /// The operands of a call, as its variant lays them out.
-fn lay_out(call: &Request<'_>) -> Result<Vec<Operand>, String> {
+fn lay_out(call: &LibraryCall<'_>) -> Result<Vec<OperandMemory>, String> {
     let has_views = call.variant.iter().any(|(_, way)| way == Way::View);
-    let mut operands: Vec<Operand> = Vec::new();
+    let mut operands: Vec<OperandMemory> = Vec::new();
     // What later operands may be views of, with its place.
     let mut earlier: Vec<(usize, Tensor)> = Vec::new();
     for (name, source) in &call.operands {
         let way = call.variant.of(name);
         let found = match source {
-            Source::Tensor(tensor) if way == Some(Way::View) => {
+            OperandSource::Tensor(tensor) if way == Some(Way::View) => {
                 earlier.iter().find_map(|(at, of)| Some(operands[*at].view(&view(of, tensor)?)))
             }
             _ => None,
         };
         let layout = way.and_then(Layout::of).unwrap_or(Layout::Contiguous);
-        if let (None, true, Source::Tensor(tensor)) = (&found, has_views, source)
+        if let (None, true, OperandSource::Tensor(tensor)) = (&found, has_views, source)
             && let Ok(laid_out) = layout.tensor(tensor)
         {
             earlier.push((operands.len(), laid_out));
         }
         operands.push(match found {
             Some(operand) => operand,
-            None => Operand::new(name, source, layout)?,
+            None => OperandMemory::new(name, source, layout)?,
         });
     }
     Ok(operands)
@@ -185,8 +188,8 @@ fn text(text: &str) -> Result<Vec<u8>, String> {
     Ok(text.into_bytes_with_nul())
 }
 
-fn list_operands(texts: &Texts, operands: &[Operand]) -> Vec<abi::Operand> {
-    let one = |(name, operand): (&Vec<u8>, &Operand)| abi::Operand {
+fn list_operands(texts: &CallTexts, operands: &[OperandMemory]) -> Vec<abi::Operand> {
+    let one = |(name, operand): (&Vec<u8>, &OperandMemory)| abi::Operand {
         name: name.as_ptr().cast(),
         tensor: operand.descriptor(),
     };
@@ -198,7 +201,11 @@ fn element(value: &Attribute) -> Option<&Tensor> {
     if let Attribute::Element(element) = value { Some(&**element) } else { None }
 }
 
-fn list_attributes(attributes: &Attributes, texts: &Texts, elements: &[abi::Tensor]) -> Vec<abi::Attribute> {
+fn list_attributes(
+    attributes: &Attributes,
+    texts: &CallTexts,
+    elements: &[abi::Tensor],
+) -> Vec<abi::Attribute> {
     let mut elements = elements.iter();
     let one = |(at, value): (usize, &Attribute)| {
         let blank = abi::Attribute::blank(texts.attributes[at].as_ptr().cast());
@@ -226,7 +233,7 @@ fn list_attributes(attributes: &Attributes, texts: &Texts, elements: &[abi::Tens
     attributes.values().enumerate().map(one).collect()
 }
 
-fn describe(texts: &Texts, operands: &[abi::Operand], attributes: &[abi::Attribute]) -> abi::Call {
+fn describe(texts: &CallTexts, operands: &[abi::Operand], attributes: &[abi::Attribute]) -> abi::Call {
     abi::Call {
         struct_size: size_of::<abi::Call>() as u64,
         operator: texts.operator.as_ptr().cast(),
@@ -255,8 +262,8 @@ mod tests {
                 attributes: Attributes::default(),
                 variant: variant.parse().unwrap(),
             };
-            let request = Request::from(&call);
-            let texts = Texts::of(&request).unwrap();
+            let request = LibraryCall::from(&call);
+            let texts = CallTexts::of(&request).unwrap();
             let arguments = Arguments::new(request, texts).unwrap();
             let [of, view] = [0, 1].map(|at| arguments.listed_operands[at].tensor);
             let step = stride.unwrap_or(1) * size_of::<i64>() as isize;

@@ -274,7 +274,7 @@ fn report(address: usize) {
         .iter()
         .filter_map(|slot| slot.distance(address).map(|(distance, place)| (distance, place, slot)));
     let Some((distance, place, slot)) = near.min_by_key(|(distance, ..)| *distance) else { return };
-    let mut line = Line { bytes: [0; 192], used: 0 };
+    let mut line = MessageBuffer { bytes: [0; 192], used: 0 };
     line.push(b"gatherspec: memory access ");
     line.push_bytes(distance);
     line.push(place);
@@ -288,12 +288,12 @@ fn report(address: usize) {
     unsafe { libc::write(2, line.bytes.as_ptr().cast(), line.used) };
 }
 
-struct Line {
+struct MessageBuffer {
     bytes: [u8; 192],
     used: usize,
 }
 
-impl Line {
+impl MessageBuffer {
     fn push(&mut self, text: &[u8]) {
         for (to, from) in self.bytes.iter_mut().skip(self.used).zip(text) {
             *to = *from;

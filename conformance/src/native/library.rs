@@ -6,8 +6,8 @@ use std::path::Path;
 use gather_spec::{Call, Outcome, Tensor};
 
 use super::abi;
-use super::arguments::{Arguments, Request, Texts};
-use super::operand::Source;
+use super::arguments::{Arguments, CallTexts, LibraryCall};
+use super::operand::OperandSource;
 use super::{guarded, read};
 use gather_conformance::backend::Description;
 use gather_conformance::protocol::{CallMessage, Fault, TensorMessage, Unusable};
@@ -78,11 +78,11 @@ impl Answering for Library {
         let operands = &message.operands.0;
         let read =
             operands.iter().map(|(name, operand)| read_small(operand).map_err(|why| why.in_operand(name)));
-        let read: Vec<Small> = read.collect::<Result<_, _>>()?;
+        let read: Vec<SmallTensor> = read.collect::<Result<_, _>>()?;
         let sources = operands.iter().zip(&read).map(|((name, operand), small)| {
             small.source(operand).map(|source| (name.as_str(), source)).map_err(|why| why.in_operand(name))
         });
-        let request = Request {
+        let request = LibraryCall {
             operator: &message.operator,
             operands: sources.collect::<Result<_, _>>()?,
             attributes: &message.attributes,
@@ -93,31 +93,31 @@ impl Answering for Library {
 }
 
 /// A tensor, unless it is in a file that is large enough to be mapped.
-struct Small(Option<Tensor>);
+struct SmallTensor(Option<Tensor>);
 
-fn read_small(operand: &TensorMessage) -> Result<Small, Unusable> {
+fn read_small(operand: &TensorMessage) -> Result<SmallTensor, Unusable> {
     let mapped = operand.is_in_file_above(MAPPED)?;
-    Ok(Small(if mapped { None } else { Some(operand.tensor()?) }))
+    Ok(SmallTensor(if mapped { None } else { Some(operand.tensor()?) }))
 }
 
-impl Small {
-    fn source<'a>(&'a self, operand: &'a TensorMessage) -> Result<Source<'a>, Unusable> {
+impl SmallTensor {
+    fn source<'a>(&'a self, operand: &'a TensorMessage) -> Result<OperandSource<'a>, Unusable> {
         match &self.0 {
-            Some(tensor) => Ok(Source::Tensor(tensor)),
+            Some(tensor) => Ok(OperandSource::Tensor(tensor)),
             None => {
                 let (file, offset, length) = operand.open()?;
-                Ok(Source::File { dtype: operand.dtype, shape: &operand.shape, file, offset, length })
+                Ok(OperandSource::File { dtype: operand.dtype, shape: &operand.shape, file, offset, length })
             }
         }
     }
 }
 
 impl Library {
-    fn ask(&mut self, request: Request<'_>) -> Result<Outcome, NoAnswer> {
+    fn ask(&mut self, request: LibraryCall<'_>) -> Result<Outcome, NoAnswer> {
         let broken = |wrong: String| {
             no_answer(Fault::BrokenContract, format!("the library breaks its contract: {wrong}"))
         };
-        let texts = Texts::of(&request).map_err(|what| NoAnswer { fault: None, what })?;
+        let texts = CallTexts::of(&request).map_err(|what| NoAnswer { fault: None, what })?;
         // That this side has no memory for operands is no fault of the message or the library.
         let mut arguments = match Arguments::new(request, texts) {
             Ok(arguments) => arguments,

@@ -13,7 +13,7 @@ use super::guarded::Guarded;
 
 /// Where the elements of an operand come from.
 #[derive(Debug)]
-pub(super) enum Source<'a> {
+pub(super) enum OperandSource<'a> {
     /// From memory: they are copied.
     Tensor(&'a Tensor),
     /// From a file, too large to be copied.
@@ -22,19 +22,19 @@ pub(super) enum Source<'a> {
 
 /// The dims and the strides of a tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Dims {
+struct DimsAndStrides {
     shape: Vec<i64>,
     strides: Option<Vec<i64>>,
 }
 
 /// The memory of one tensor while a library uses it.
 #[derive(Debug)]
-pub(super) struct Operand {
+pub(super) struct OperandMemory {
     dtype: DType,
     /// The dims for the library and, unless it is row-major without gaps, its strides.
-    dims: Dims,
+    dims: DimsAndStrides,
     /// What was passed.
-    passed: Dims,
+    passed: DimsAndStrides,
     /// Shared by an operand and its views.
     data: Arc<Guarded>,
     /// The bytes before its first element.
@@ -43,22 +43,22 @@ pub(super) struct Operand {
     bytes: Option<Arc<Guarded>>,
 }
 
-impl Operand {
+impl OperandMemory {
     /// Lays out an operand.
     ///
     /// # Errors
     /// If there is no memory for it.
-    pub(super) fn new(name: &str, source: &Source<'_>, layout: Layout) -> Result<Self, String> {
+    pub(super) fn new(name: &str, source: &OperandSource<'_>, layout: Layout) -> Result<Self, String> {
         let no_layout =
             |error: &dyn std::fmt::Display| format!("{name} cannot be laid out for the library: {error}");
         let laid_out = match source {
-            Source::Tensor(tensor) if layout != Layout::Contiguous => {
+            OperandSource::Tensor(tensor) if layout != Layout::Contiguous => {
                 let tensor = layout.tensor(tensor).map_err(|error| no_layout(&error))?;
                 Self::with_strides(name, &tensor)
             }
-            Source::Tensor(tensor) => Self::of_tensor(name, tensor),
+            OperandSource::Tensor(tensor) => Self::of_tensor(name, tensor),
             // One that is too large to be copied stays as it is.
-            Source::File { dtype, shape, file, offset, length } => {
+            OperandSource::File { dtype, shape, file, offset, length } => {
                 Guarded::map(name, file, *offset, *length).map(|data| Self::of(*dtype, shape, data, None))
             }
         };
@@ -72,7 +72,7 @@ impl Operand {
         let whole = Tensor::strided(dtype, whole, vec![1], 0, stored.clone()).map_err(io::Error::other)?;
         let laid_out = Self::of_tensor(name, &whole)?;
         let strides = tensor.strides().iter().map(|stride| *stride as i64).collect();
-        let dims = Dims { shape: signed(tensor.shape()), strides: Some(strides) };
+        let dims = DimsAndStrides { shape: signed(tensor.shape()), strides: Some(strides) };
         let offset = tensor.offset() * dtype.size();
         Ok(Self { passed: dims.clone(), dims, offset, ..laid_out })
     }
@@ -90,7 +90,7 @@ impl Operand {
     }
 
     fn of(dtype: DType, shape: &[usize], data: Guarded, bytes: Option<Guarded>) -> Self {
-        let dims = Dims { shape: signed(shape), strides: None };
+        let dims = DimsAndStrides { shape: signed(shape), strides: None };
         Self {
             dtype,
             passed: dims.clone(),
@@ -104,8 +104,10 @@ impl Operand {
     /// An operand in the same memory: a view of the tensor as it is laid out here.
     pub(super) fn view(&self, view: &Tensor) -> Self {
         let strides = view.strides().iter().map(|stride| *stride as i64).collect();
-        let dims =
-            Dims { shape: signed(view.shape()), strides: self.dims.strides.is_some().then_some(strides) };
+        let dims = DimsAndStrides {
+            shape: signed(view.shape()),
+            strides: self.dims.strides.is_some().then_some(strides),
+        };
         Self {
             dtype: self.dtype,
             passed: dims.clone(),
@@ -138,7 +140,7 @@ impl Operand {
     }
 }
 
-/// Dims as the header has them. No dim of a tensor exceeds `isize::MAX`.
+/// DimsAndStrides as the header has them. No dim of a tensor exceeds `isize::MAX`.
 fn signed(shape: &[usize]) -> Vec<i64> {
     shape.iter().map(|dim| dim.cast_signed() as i64).collect()
 }

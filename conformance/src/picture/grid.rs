@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use gather_spec::Tensor;
 use gather_spec::literal::{Brief, Rows};
 
-use crate::trace::Selection;
+use crate::trace::IndexTrace;
 use gather_campaign::model::places::Moved;
 use gather_conformance::internals::words::printable;
 
@@ -26,7 +26,7 @@ const LETTERS: usize = 4;
 
 /// What a tensor is to the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum TensorRole {
     Params,
     Indices,
     Output,
@@ -57,8 +57,8 @@ pub(super) struct Table {
     /// Where it lies in the tensor, such as `[0, :, :]`, if it is a part.
     pub(super) label: Option<String>,
     /// Whether the dims that the rows and the columns stand for exist.
-    pub(super) has: Axes,
-    pub(super) rows: Vec<Vec<Cell>>,
+    pub(super) has: NumberedAxes,
+    pub(super) rows: Vec<Vec<ElementCell>>,
 }
 
 impl Table {
@@ -72,27 +72,27 @@ impl Table {
 
 /// The axes of a table that have numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Axes {
+pub(super) struct NumberedAxes {
     pub(super) rows: bool,
     pub(super) columns: bool,
 }
 
 /// An element, drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Cell {
+pub(super) struct ElementCell {
     pub(super) text: String,
     /// The rows of indices that it belongs to: that it is part of, that select it, or whose selection it is.
     pub(super) rows: Vec<usize>,
-    pub(super) mark: Mark,
+    pub(super) mark: CellMark,
 }
 
-impl Cell {
+impl ElementCell {
     /// Its text with its mark.
     pub(super) fn shown(&self) -> String {
         match self.mark {
-            Mark::None => self.text.clone(),
-            Mark::Bad => format!("{}✗", self.text),
-            Mark::Filled => format!("({})", self.text),
+            CellMark::None => self.text.clone(),
+            CellMark::Bad => format!("{}✗", self.text),
+            CellMark::Filled => format!("({})", self.text),
         }
     }
 
@@ -119,7 +119,7 @@ pub(super) fn letter(row: usize) -> String {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mark {
+pub(super) enum CellMark {
     None,
     /// A bad index that selects nothing.
     Bad,
@@ -129,10 +129,10 @@ pub(super) enum Mark {
 
 impl Grid {
     pub(super) fn new(
-        role: Role,
+        role: TensorRole,
         name: &str,
         tensor: &Tensor,
-        selections: &[Selection],
+        selections: &[IndexTrace],
         moved: &[Moved],
     ) -> Self {
         let head = format!("{} {}", tensor.dtype(), tensor.shape());
@@ -153,7 +153,7 @@ impl Grid {
     }
 
     /// All cells.
-    pub(super) fn cells(&self) -> impl Iterator<Item = &Cell> {
+    pub(super) fn cells(&self) -> impl Iterator<Item = &ElementCell> {
         let bands = match &self.body {
             Body::Bands(bands) => bands.as_slice(),
             Body::Words(_) => &[],
@@ -194,14 +194,14 @@ struct Marks {
 }
 
 impl Marks {
-    fn of(role: Role, selections: &[Selection]) -> Self {
+    fn of(role: TensorRole, selections: &[IndexTrace]) -> Self {
         let mut marks = Self::default();
         for (row, selection) in selections.iter().enumerate() {
             let pairs = selection.output.iter().zip(&selection.params);
             let positions: Vec<&Vec<usize>> = match role {
-                Role::Params => selection.params.iter().flatten().collect(),
-                Role::Indices => selection.indices.iter().collect(),
-                Role::Output => selection.output.iter().collect(),
+                TensorRole::Params => selection.params.iter().flatten().collect(),
+                TensorRole::Indices => selection.indices.iter().collect(),
+                TensorRole::Output => selection.output.iter().collect(),
             };
             for position in positions {
                 let rows = marks.rows.entry(position.clone()).or_default();
@@ -218,7 +218,7 @@ impl Marks {
 /// A tensor with its marks.
 struct Cells<'a> {
     tensor: &'a Tensor,
-    role: Role,
+    role: TensorRole,
     moved: &'a [Moved],
     marks: Marks,
 }
@@ -249,7 +249,7 @@ impl Cells<'_> {
             [columns] => (1, *columns),
             _ => (1, 1),
         };
-        let has = Axes { rows: inner.len() > 1, columns: !inner.is_empty() };
+        let has = NumberedAxes { rows: inner.len() > 1, columns: !inner.is_empty() };
         let cell = |row, column| {
             let inner = [row, column];
             let first = inner.len() - usize::from(has.rows) - usize::from(has.columns);
@@ -263,19 +263,20 @@ impl Cells<'_> {
         Table { label, has, rows: (0..rows).map(row).collect() }
     }
 
-    fn cell(&self, position: &[usize]) -> Cell {
+    fn cell(&self, position: &[usize]) -> ElementCell {
         let text = Brief(self.tensor.dtype(), &self.tensor.element(position)).to_string();
         let text = elided(&printable(&text));
-        let moved = self.moved.iter().find(|moved| self.role == Role::Indices && moved.position == position);
+        let moved =
+            self.moved.iter().find(|moved| self.role == TensorRole::Indices && moved.position == position);
         let is_filled =
-            || self.role == Role::Output && self.marks.filled.iter().any(|filled| filled == position);
+            || self.role == TensorRole::Output && self.marks.filled.iter().any(|filled| filled == position);
         let (text, mark) = match moved {
-            Some(Moved { to: Some(to), .. }) => (format!("{text}→{to}"), Mark::None),
-            Some(Moved { to: None, .. }) => (text, Mark::Bad),
-            None if is_filled() => (text, Mark::Filled),
-            None => (text, Mark::None),
+            Some(Moved { to: Some(to), .. }) => (format!("{text}→{to}"), CellMark::None),
+            Some(Moved { to: None, .. }) => (text, CellMark::Bad),
+            None if is_filled() => (text, CellMark::Filled),
+            None => (text, CellMark::None),
         };
-        Cell { text, rows: self.marks.rows.get(position).cloned().unwrap_or_default(), mark }
+        ElementCell { text, rows: self.marks.rows.get(position).cloned().unwrap_or_default(), mark }
     }
 }
 

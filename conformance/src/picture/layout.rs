@@ -4,16 +4,16 @@ use gather_spec::case::OperandNames;
 use gather_spec::literal::Rows;
 use gather_spec::{Call, ErrorCode, Outcome, Profile, Signatures, Tensor};
 
-use crate::trace::{Selection, trace};
+use crate::trace::{IndexTrace, trace};
 use gather_campaign::model::places::{Moved, moved};
 use gather_conformance::backend::Backend;
 use gather_conformance::builtin;
 use gather_conformance::internals::judge::describe_outcome;
 use gather_conformance::internals::words::{first_of, printable};
 
-use super::grid::{Grid, Mark, Role};
+use super::grid::{CellMark, Grid, TensorRole};
 use super::meaning::meaning;
-use super::steps::{self, Step};
+use super::steps::{self, GatherStep};
 
 /// The most index values of a call that is made in order to draw it.
 const MOST_MADE: usize = 1 << 14;
@@ -28,7 +28,7 @@ const MAX_OUTPUT: u64 = 1 << 18;
 const CHARACTERS: usize = 1000;
 
 /// Makes the backend for a profile that a picture is drawn with.
-pub type Make<'a> = &'a dyn Fn(Profile) -> Box<dyn Backend>;
+pub type BackendMaker<'a> = &'a dyn Fn(Profile) -> Box<dyn Backend>;
 
 /// A call, drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub struct Picture {
     /// The outcome in words, if it is no output.
     pub(super) outcome: Option<String>,
     /// What each row of indices does, the first ones.
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<GatherStep>,
     /// How many further rows there are.
     pub(super) more_steps: usize,
     /// How an index selects, in a few sentences, if there are steps.
@@ -55,7 +55,7 @@ impl Picture {
     /// Draws a call and its outcome under a profile, with the backends that `make` gives. `None` if the call lacks params or
     /// indices.
     #[must_use]
-    pub fn new(call: &Call, names: &OperandNames, profile: Profile, make: Make<'_>) -> Option<Self> {
+    pub fn new(call: &Call, names: &OperandNames, profile: Profile, make: BackendMaker<'_>) -> Option<Self> {
         let signature = builtin::signatures().get(call.operator.as_str());
         let (params, indices) = (call.operands.get(&names.params)?, call.operands.get(&names.indices)?);
         let count = indices.shape().element_count();
@@ -74,9 +74,9 @@ impl Picture {
             selections.iter_mut().filter(|row| is_bad(row, &moved)).for_each(forget_sources);
         }
         let grids = [
-            Some(Grid::new(Role::Params, &names.params, params, &selections, &moved)),
-            Some(Grid::new(Role::Indices, &names.indices, indices, &selections, &moved)),
-            output.map(|output| Grid::new(Role::Output, "output", output, &selections, &moved)),
+            Some(Grid::new(TensorRole::Params, &names.params, params, &selections, &moved)),
+            Some(Grid::new(TensorRole::Indices, &names.indices, indices, &selections, &moved)),
+            output.map(|output| Grid::new(TensorRole::Output, "output", output, &selections, &moved)),
         ];
         let steps = steps::steps(call, names, output, &selections);
         Some(Self {
@@ -106,8 +106,8 @@ impl Picture {
         let marks = [
             (!self.steps.is_empty())
                 .then_some("a letter marks an index, what it selects and where that goes"),
-            has(Mark::Bad).then_some("✗ marks a bad index"),
-            has(Mark::Filled).then_some("( ) is not from params"),
+            has(CellMark::Bad).then_some("✗ marks a bad index"),
+            has(CellMark::Filled).then_some("( ) is not from params"),
         ];
         self.meaning.iter().map(String::as_str).chain(marks.into_iter().flatten()).collect()
     }
@@ -130,11 +130,11 @@ fn is_of_an_index(outcome: &Outcome) -> bool {
 }
 
 /// Whether an index of a row is bad and selects nothing.
-fn is_bad(row: &Selection, moved: &[Moved]) -> bool {
+fn is_bad(row: &IndexTrace, moved: &[Moved]) -> bool {
     moved.iter().any(|moved| moved.to.is_none() && row.indices.contains(&moved.position))
 }
 
-fn forget_sources(row: &mut Selection) {
+fn forget_sources(row: &mut IndexTrace) {
     row.params.fill(None);
 }
 

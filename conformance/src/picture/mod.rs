@@ -23,13 +23,19 @@ use gather_spec::case::OperandNames;
 use gather_spec::{Call, Profile};
 
 pub(crate) use layout::answerer;
-pub use layout::{Make, Picture, reference};
+pub use layout::{BackendMaker, Picture, reference};
 pub use terminal::width_of_stdout;
 
 /// Draws a call under a profile, with the backends that `make` gives, as lines of at most `width` columns where that is
 /// possible; or says why there is no picture.
 #[must_use]
-pub fn terminal(call: &Call, names: &OperandNames, profile: Profile, make: Make<'_>, width: usize) -> String {
+pub fn terminal(
+    call: &Call,
+    names: &OperandNames,
+    profile: Profile,
+    make: BackendMaker<'_>,
+    width: usize,
+) -> String {
     let rendered = contained(|| {
         let picture = Picture::new(call, names, profile, make).ok_or(UNNAMED)?;
         Ok(picture.terminal(width))
@@ -48,7 +54,7 @@ pub fn svg(
     call: &Call,
     names: &OperandNames,
     profile: Profile,
-    make: Make<'_>,
+    make: BackendMaker<'_>,
 ) -> Result<String, &'static str> {
     contained(|| {
         let picture = Picture::new(call, names, profile, make).ok_or(UNNAMED)?;

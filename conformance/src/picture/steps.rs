@@ -4,7 +4,7 @@ use gather_spec::case::OperandNames;
 use gather_spec::literal::{Brief, Rows};
 use gather_spec::{BadIndex, Call, Form, NegativeIndex, Profile, Shape, Signature, Tensor, TensorBuilder};
 
-use crate::trace::Selection;
+use crate::trace::IndexTrace;
 use gather_campaign::model::places::Moved;
 use gather_conformance::internals::words::printable;
 
@@ -13,7 +13,7 @@ const MOST: usize = 16;
 
 /// What a row of indices does.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Step {
+pub(super) struct GatherStep {
     /// The row and its values: `indices[1, :] = [2, 0]`.
     pub(super) index: String,
     /// The slice that it selects; `None` for a bad row.
@@ -27,9 +27,9 @@ pub(super) fn steps(
     call: &Call,
     names: &OperandNames,
     output: Option<&Tensor>,
-    selections: &[Selection],
-) -> Vec<Step> {
-    let step = |selection: &Selection| {
+    selections: &[IndexTrace],
+) -> Vec<GatherStep> {
+    let step = |selection: &IndexTrace| {
         let indices = call.operands.get(&names.indices)?;
         let params = call.operands.get(&names.params)?;
         let row = slice(&selection.indices, indices.shape());
@@ -38,7 +38,7 @@ pub(super) fn steps(
             (!sources.is_empty()).then(|| format!("{}{}", names.params, slice(&sources, params.shape())));
         let to = output.map(|output| format!("output{}", slice(&selection.output, output.shape())));
         let index = format!("{}{row} = {}", names.indices, part(indices, &selection.indices));
-        Some(Step { index, from, to })
+        Some(GatherStep { index, from, to })
     };
     selections.iter().take(MOST).filter_map(step).collect()
 }

@@ -11,7 +11,7 @@ use svg::node::element::{Description, Group, Rectangle, Style, Text, Title};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::flow::{Tile, flow, stack};
-use super::grid::{Body, Cell, Grid, Mark, Table, letter};
+use super::grid::{Body, CellMark, ElementCell, Grid, Table, letter};
 use super::layout::Picture;
 
 /// The width to fill, in pixels.
@@ -283,13 +283,18 @@ fn faint(text: &str, x: usize, y: usize) -> Text {
 }
 
 /// The width of a cell.
-fn width(cell: &Cell) -> usize {
+fn width(cell: &ElementCell) -> usize {
     let characters = cell.shown().width().max(cell.letters_width());
     (CHARACTER * characters + 12).max(NARROWEST)
 }
 
 /// Adds a cell: a stripe in the colour of each of its rows of indices, a frame, the value and the letters.
-fn add_cell(mut group: Group, cell: &Cell, (x, y): (usize, usize), (width, height): (usize, usize)) -> Group {
+fn add_cell(
+    mut group: Group,
+    cell: &ElementCell,
+    (x, y): (usize, usize),
+    (width, height): (usize, usize),
+) -> Group {
     let stripes: Vec<usize> = cell.letters().filter_map(|(row, _)| row).collect();
     for (at, row) in stripes.iter().enumerate() {
         let (from, to) = (width * at / stripes.len(), width * (at + 1) / stripes.len());
@@ -309,11 +314,11 @@ fn add_cell(mut group: Group, cell: &Cell, (x, y): (usize, usize), (width, heigh
     group
 }
 
-fn frame(mark: Mark) -> Rectangle {
+fn frame(mark: CellMark) -> Rectangle {
     let frame = Rectangle::new().set("fill", "none");
     match mark {
-        Mark::None => frame.set("stroke", "currentColor").set("stroke-opacity", 0.35),
-        Mark::Bad => frame.set("stroke", BAD).set("stroke-width", 2.5),
-        Mark::Filled => frame.set("stroke", BAD).set("stroke-width", 1.5).set("stroke-dasharray", "4 3"),
+        CellMark::None => frame.set("stroke", "currentColor").set("stroke-opacity", 0.35),
+        CellMark::Bad => frame.set("stroke", BAD).set("stroke-width", 2.5),
+        CellMark::Filled => frame.set("stroke", BAD).set("stroke-width", 1.5).set("stroke-dasharray", "4 3"),
     }
 }

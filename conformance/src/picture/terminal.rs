@@ -8,9 +8,9 @@ use unicode_width::UnicodeWidthStr as _;
 use gather_conformance::internals::{report, style};
 
 use super::flow::{Tile, flow, stack};
-use super::grid::{Body, Cell, Grid, Mark, Table, letter};
+use super::grid::{Body, CellMark, ElementCell, Grid, Table, letter};
 use super::layout::Picture;
-use super::steps::Step;
+use super::steps::GatherStep;
 
 /// The width if neither a terminal nor `COLUMNS` gives one.
 const USUAL: usize = 100;
@@ -74,7 +74,7 @@ fn steps(text: &mut String, picture: &Picture) {
         let _ = writeln!(text, "  {}", painted(FAINT, line));
     }
     for (row, step) in picture.steps.iter().enumerate() {
-        let Step { index, from, to } = step;
+        let GatherStep { index, from, to } = step;
         let from = from.clone().unwrap_or_else(|| painted(style::BAD, "✗"));
         let to = to.as_ref().map(|to| format!(" → {to}")).unwrap_or_default();
         let _ = writeln!(text, "  {}  {index} → {from}{to}", painted(colour(row), &letter(row)));
@@ -100,12 +100,12 @@ fn painted(style: Style, text: &str) -> String {
 
 /// A text with colours and the columns that it takes.
 #[derive(Clone, Default)]
-struct Line {
+struct StyledLine {
     text: String,
     width: usize,
 }
 
-impl Line {
+impl StyledLine {
     fn push(&mut self, style: Style, text: &str) {
         self.width += text.width();
         if style.is_plain() {
@@ -137,7 +137,7 @@ impl Line {
 /// Lines that form a rectangle.
 #[derive(Clone, Default)]
 struct Canvas {
-    lines: Vec<Line>,
+    lines: Vec<StyledLine>,
 }
 
 impl Tile for Canvas {
@@ -154,7 +154,7 @@ impl Tile for Canvas {
     fn beside(mut self, other: Self) -> Self {
         let left = self.width() + Self::GAP;
         let height = self.lines.len().max(other.lines.len());
-        self.lines.resize(height, Line::default());
+        self.lines.resize(height, StyledLine::default());
         for (line, right) in self.lines.iter_mut().zip(other.lines) {
             line.pad_to(left);
             line.text.push_str(&right.text);
@@ -165,7 +165,7 @@ impl Tile for Canvas {
 
     fn above(mut self, other: Self) -> Self {
         if !self.lines.is_empty() {
-            self.lines.push(Line::default());
+            self.lines.push(StyledLine::default());
         }
         self.lines.extend(other.lines);
         self
@@ -174,13 +174,13 @@ impl Tile for Canvas {
 
 /// A tensor below its name: its tables or, if one of them is too wide, its elements in one line.
 fn drawn(grid: &Grid, width: usize) -> Canvas {
-    let mut head = Line::of(style::NAME, &grid.name);
+    let mut head = StyledLine::of(style::NAME, &grid.name);
     head.push(Style::new(), &format!("  {}", grid.head));
     let mut canvas = Canvas { lines: vec![head] };
     let bands = match &grid.body {
         Body::Bands(bands) => bands,
         Body::Words(why) => {
-            canvas.lines.push(Line::of(Style::new(), &grid.in_words(why)));
+            canvas.lines.push(StyledLine::of(Style::new(), &grid.in_words(why)));
             return canvas;
         }
     };
@@ -190,7 +190,7 @@ fn drawn(grid: &Grid, width: usize) -> Canvas {
     });
     let tables: Canvas = stack(tables);
     if tables.width() > width {
-        canvas.lines.push(Line::of(Style::new(), &grid.in_words("too wide to be drawn here")));
+        canvas.lines.push(StyledLine::of(Style::new(), &grid.in_words("too wide to be drawn here")));
     } else {
         canvas.lines.extend(tables.lines);
     }
@@ -206,9 +206,9 @@ fn table(table: &Table, has_letters: &[bool]) -> Canvas {
     let widths: Vec<usize> = (0..columns).map(of_column).collect();
     let numbers = if table.has.rows { (table.rows.len() - 1).to_string().len() } else { 0 };
     let mut lines = Vec::new();
-    lines.extend(table.label.as_ref().map(|label| Line::of(FAINT, label)));
+    lines.extend(table.label.as_ref().map(|label| StyledLine::of(FAINT, label)));
     if table.has.columns {
-        let mut line = Line::default();
+        let mut line = StyledLine::default();
         line.pad_to(numbers);
         for (column, width) in widths.iter().enumerate() {
             line.push_right(FAINT, &column.to_string(), *width);
@@ -216,11 +216,11 @@ fn table(table: &Table, has_letters: &[bool]) -> Canvas {
         lines.push(line);
     }
     for (row, cells) in table.rows.iter().enumerate() {
-        let mut values = Line::default();
+        let mut values = StyledLine::default();
         if table.has.rows {
             values.push_right(FAINT, &row.to_string(), numbers);
         }
-        let mut letters = Line::default();
+        let mut letters = StyledLine::default();
         letters.pad_to(numbers);
         for (cell, width) in cells.iter().zip(&widths) {
             values.push_right(cell.style(), &cell.shown(), *width);
@@ -233,7 +233,7 @@ fn table(table: &Table, has_letters: &[bool]) -> Canvas {
     Canvas { lines }
 }
 
-impl Cell {
+impl ElementCell {
     fn width(&self) -> usize {
         self.shown().width().max(self.letters_width())
     }
@@ -241,14 +241,14 @@ impl Cell {
     /// The colour of its only row of indices.
     fn style(&self) -> Style {
         match (self.mark, self.rows.as_slice()) {
-            (Mark::Bad, _) => style::BAD,
+            (CellMark::Bad, _) => style::BAD,
             (_, [row]) => colour(*row),
             (_, []) => Style::new(),
             (_, _) => Style::new().bold(),
         }
     }
 
-    fn push_letters(&self, line: &mut Line) {
+    fn push_letters(&self, line: &mut StyledLine) {
         for (at, (row, letter)) in self.letters().enumerate() {
             line.push(Style::new(), if at > 0 { "," } else { "" });
             line.push(row.map_or(Style::new(), colour), &letter);

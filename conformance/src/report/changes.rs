@@ -19,12 +19,12 @@ const IDS: usize = 20;
 
 /// What changed, for each backend of a run.
 pub(crate) struct Changes<'a> {
-    backends: Vec<Changed<'a>>,
+    backends: Vec<BackendChanges<'a>>,
     suite: &'a str,
 }
 
 /// What changed for one backend.
-struct Changed<'a> {
+struct BackendChanges<'a> {
     now: &'a BackendReport,
     /// Its name and version in the earlier report.
     before: String,
@@ -50,7 +50,7 @@ impl<'a> Changes<'a> {
         whole: bool,
     ) -> Result<Self, String> {
         let changed = |now: &'a BackendReport| {
-            Ok(Changed::between(earlier(before, now)?, now, spec, whole && now.broken.is_none()))
+            Ok(BackendChanges::between(earlier(before, now)?, now, spec, whole && now.broken.is_none()))
         };
         let backends = now.backends.iter().map(changed).collect::<Result<_, String>>()?;
         Ok(Self { backends, suite: &before.suite })
@@ -99,7 +99,7 @@ fn earlier<'a>(before: &'a Report, now: &BackendReport) -> Result<&'a BackendRep
     }
 }
 
-impl<'a> Changed<'a> {
+impl<'a> BackendChanges<'a> {
     fn between(before: &BackendReport, now: &'a BackendReport, spec: &Specification, whole: bool) -> Self {
         // An id may have become that of a run.
         let case = |id: String| id.split('[').next().unwrap_or_default().to_owned();

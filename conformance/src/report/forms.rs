@@ -13,13 +13,13 @@ use serde_json::Value;
 use gather_conformance::internals::files::{write_whole, write_whole_with};
 
 use super::badge::write_badges;
-use super::human::Detail;
+use super::human::Verbosity;
 use super::{Report, SCHEMA};
 use super::{html, human, junit, markdown};
 
 /// The form of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Format {
+pub enum ReportFormat {
     /// A matrix, and every failure with a command that reproduces it.
     Human,
     /// One JSON object.
@@ -31,23 +31,26 @@ pub enum Format {
 }
 
 /// The files of a report, with their formats.
-pub(crate) const FILES: [(&str, Format); 3] =
-    [("report.json", Format::Json), ("report.xml", Format::Junit), ("report.md", Format::Markdown)];
+pub(crate) const FILES: [(&str, ReportFormat); 3] = [
+    ("report.json", ReportFormat::Json),
+    ("report.xml", ReportFormat::Junit),
+    ("report.md", ReportFormat::Markdown),
+];
 
 /// Renders the report in a format.
 #[must_use]
-pub fn render(report: &Report, format: Format) -> String {
+pub fn render(report: &Report, format: ReportFormat) -> String {
     match format {
-        Format::Human => render_human(report, Detail::Usual),
-        Format::Json => serde_json::to_string_pretty(report).expect("a report is plain data") + "\n",
-        Format::Junit => junit::render(report),
-        Format::Markdown => markdown::render(report),
+        ReportFormat::Human => render_human(report, Verbosity::Usual),
+        ReportFormat::Json => serde_json::to_string_pretty(report).expect("a report is plain data") + "\n",
+        ReportFormat::Junit => junit::render(report),
+        ReportFormat::Markdown => markdown::render(report),
     }
 }
 
 /// Renders the report for people, for the width of the terminal.
-pub(crate) fn render_human(report: &Report, detail: Detail) -> String {
-    human::render(report, human::Page::of_stdout(), detail)
+pub(crate) fn render_human(report: &Report, verbosity: Verbosity) -> String {
+    human::render(report, human::Page::of_stdout(), verbosity)
 }
 
 /// Writes `report.html`, `report.json`, `report.xml`, `report.md` and a badge for each backend, each atomically, and
@@ -72,14 +75,14 @@ pub fn write(
     Ok(folder.to_owned())
 }
 
-fn write_form(report: &Report, path: &Path, format: Format) -> io::Result<()> {
+fn write_form(report: &Report, path: &Path, format: ReportFormat) -> io::Result<()> {
     match format {
-        Format::Json => write_whole_with(path, |file| {
+        ReportFormat::Json => write_whole_with(path, |file| {
             serde_json::to_writer_pretty(&mut *file, report)?;
             file.write_all(b"\n")
         }),
-        Format::Junit => junit::write(report, path),
-        Format::Human | Format::Markdown => write_whole(path, render(report, format).as_bytes()),
+        ReportFormat::Junit => junit::write(report, path),
+        ReportFormat::Human | ReportFormat::Markdown => write_whole(path, render(report, format).as_bytes()),
     }
 }
 

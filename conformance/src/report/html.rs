@@ -1,14 +1,14 @@
 //! The page for people: one HTML file with its styles, script and data, which loads nothing and needs no network.
 //!
 //! `page.html` is the template of what is readable without JavaScript: the sentence of each backend and the matrix of
-//! operators and backends. Everything else is drawn by `script/*.js` from [`Data`], which stands in the page as JSON.
+//! operators and backends. Everything else is drawn by `script/*.js` from [`PageData`], which stands in the page as JSON.
 //! Texts of backends reach the page in two ways only: escaped by the template, or inside that JSON, from which the
 //! script makes text nodes. A content security policy that names the digests of script and styles forbids the rest.
 //!
 //! # Changes of the page
 //!
 //! `script/*.js` is plain JavaScript without a build step. Every text from a backend becomes a text node
-//! (`make` in `elements.js`). The scripts are named below in order; the columns of [`Data`] are in `cases`,
+//! (`make` in `elements.js`). The scripts are named below in order; the columns of [`PageData`] are in `cases`,
 //! `backends` and `clauses`. What a reader sees as a column has its heading in `page.html` and its cell in
 //! `script/list.js`; the matrix of operators is in `overview`.
 //!
@@ -38,12 +38,12 @@ use gather_conformance::internals::judge::Verdict;
 
 use super::Label;
 use super::Report;
-use backends::Backend;
+use backends::BackendRecord;
 use cases::Cases;
 use clauses::Clauses;
-use overview::{Overview, Row, state};
+use overview::{Overview, OverviewRow, state};
 use pictures::Pictures;
-use texts::Texts;
+use texts::TextTable;
 
 /// The name of the page in the folder of a report.
 pub(crate) const PAGE: &str = "report.html";
@@ -68,7 +68,7 @@ const SCRIPT: &str = concat!(
 /// What the script reads. Cases and verdicts are columns and runs rather than an object per result, since nearly all of
 /// them pass; every text stands once, in `texts`.
 #[derive(Serialize)]
-struct Data<'a> {
+struct PageData<'a> {
     /// The names of verdicts, which others count from 0.
     verdicts: [&'static str; Verdict::ALL.len()],
     /// How each verdict counts: `pass`, `known`, `unasked` or `fail`.
@@ -77,28 +77,28 @@ struct Data<'a> {
     cases: Cases<'a>,
     #[serde(flatten)]
     clauses: Clauses<'a>,
-    backends: Vec<Backend<'a>>,
-    texts: Texts<'a>,
+    backends: Vec<BackendRecord<'a>>,
+    texts: TextTable<'a>,
 }
 
 #[derive(Template)]
 #[template(path = "page.html")]
-struct Page<'a> {
+struct ReportPage<'a> {
     suite: &'a str,
     interrupted: Option<&'a str>,
     overviews: Vec<Overview<'a>>,
-    rows: Vec<Row<'a>>,
+    rows: Vec<OverviewRow<'a>>,
     style: &'static str,
     script: &'static str,
     policy: String,
     data: String,
 }
 
-impl<'a> Data<'a> {
+impl<'a> PageData<'a> {
     /// `all` are the cases of the run, in order; each backend has results in the same order, but not for operators that it
     /// does not declare, and not for all if the user interrupted the run.
     fn new(report: &'a Report, labels: &[Label], spec: &'a Specification, all: &[&'a Arc<Case>]) -> Self {
-        let (mut texts, mut clauses) = (Texts::default(), Clauses::default());
+        let (mut texts, mut clauses) = (TextTable::default(), Clauses::default());
         let mut pictures = Pictures::of(labels.len());
         let declares =
             |case: &&&Arc<Case>| report.backends.iter().any(|one| one.declares(case.operator().as_str()));
@@ -107,7 +107,7 @@ impl<'a> Data<'a> {
         let backends = report.backends.iter().zip(labels);
         let backends = backends
             .map(|(one, label)| {
-                Backend::new(one, label, &all, spec, (&mut clauses, &mut pictures, &mut texts))
+                BackendRecord::new(one, label, &all, spec, (&mut clauses, &mut pictures, &mut texts))
             })
             .collect();
         Self {
@@ -122,14 +122,14 @@ impl<'a> Data<'a> {
     }
 }
 
-impl Page<'_> {
-    fn new<'a>(report: &'a Report, spec: &'a Specification, cases: &[&'a Arc<Case>]) -> Page<'a> {
+impl ReportPage<'_> {
+    fn new<'a>(report: &'a Report, spec: &'a Specification, cases: &[&'a Arc<Case>]) -> ReportPage<'a> {
         let labels = Label::of_all(&report.backends);
         let (data, (overviews, rows)) = rayon::join(
-            || json(&Data::new(report, &labels, spec, cases)),
+            || json(&PageData::new(report, &labels, spec, cases)),
             || (overview::sentences(report, &labels), overview::rows(report, spec)),
         );
-        Page {
+        ReportPage {
             suite: &report.suite,
             interrupted: report.interrupted.as_deref(),
             overviews,
@@ -143,7 +143,7 @@ impl Page<'_> {
 }
 
 /// Data as JSON that no HTML parser takes for the end of its element: `<` occurs only in strings, where it may be escaped.
-fn json(data: &Data<'_>) -> String {
+fn json(data: &PageData<'_>) -> String {
     serde_json::to_string(data).expect("it is plain data").replace('<', "\\u003c")
 }
 
@@ -164,6 +164,6 @@ pub(super) fn write(
     spec: &Specification,
     cases: &[&Arc<Case>],
 ) -> std::io::Result<()> {
-    let page = Page::new(report, spec, cases);
+    let page = ReportPage::new(report, spec, cases);
     write_whole_with(path, |file| page.write_into(file))
 }

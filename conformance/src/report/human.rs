@@ -14,7 +14,7 @@ const CLAUSES: usize = 5;
 
 /// How much the form for people says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Detail {
+pub(crate) enum Verbosity {
     /// How the run ended.
     Quiet,
     /// Failures and the matrix too.
@@ -24,20 +24,20 @@ pub(crate) enum Detail {
 }
 
 /// Renders the report with colours. Output other than a terminal must strip them.
-pub(super) fn render(report: &Report, page: Page, detail: Detail) -> String {
+pub(super) fn render(report: &Report, page: Page, verbosity: Verbosity) -> String {
     let labels = Label::of_all(&report.backends);
     let mut text = String::new();
-    if detail != Detail::Quiet {
+    if verbosity != Verbosity::Quiet {
         found(&mut text, report, &labels, page);
     }
-    if detail == Detail::Verbose {
+    if verbosity == Verbosity::Verbose {
         times::all(&mut text, report, &labels, page);
     }
     let widest = labels.iter().map(|label| label.short().chars().count()).max().unwrap_or_default();
     for (backend, label) in report.backends.iter().zip(&labels) {
         let name = format!("{:widest$}", label.short());
         sentence(&mut text, backend, &name, page);
-        if detail != Detail::Quiet {
+        if verbosity != Verbosity::Quiet {
             gaps(&mut text, backend, page, CLAUSES);
         }
     }
@@ -71,7 +71,7 @@ mod tests {
     use unicode_width::UnicodeWidthStr;
 
     use super::*;
-    use crate::report::{Entry, Format, Part, Size};
+    use crate::report::{Entry, Part, ReportFormat, Size};
     use gather_campaign::fuzz::CampaignReport;
     use gather_conformance::builtin;
     use gather_conformance::internals::judge::{Strictness, Verdict};
@@ -139,7 +139,7 @@ mod tests {
     }
 
     fn plain(report: &Report, page: Page) -> String {
-        anstream::adapter::strip_str(&render(report, page, Detail::Usual)).to_string()
+        anstream::adapter::strip_str(&render(report, page, Verbosity::Usual)).to_string()
     }
 
     #[test]
@@ -165,8 +165,8 @@ mod tests {
         let report = report(2);
         let text = plain(&report, Page::ENDLESS);
         let kind = "law permuted-indices: tf.gather wrong-output, strings";
-        let junit = forms::render(&report, Format::Junit);
-        for form in [&text, &junit, &forms::render(&report, Format::Markdown)] {
+        let junit = forms::render(&report, ReportFormat::Junit);
+        for form in [&text, &junit, &forms::render(&report, ReportFormat::Markdown)] {
             let form = form.replace("\\_", "_");
             for words in
                 [kind, "  law        permuted-indices: ", "1234 times in 2000, first in case 7 of seed 1"]
@@ -181,7 +181,7 @@ mod tests {
             junit.contains("name=\"law permuted-indices: tf.gather rejected-good-input, strings\""),
             "{junit}"
         );
-        let markdown = forms::render(&report, Format::Markdown);
+        let markdown = forms::render(&report, ReportFormat::Markdown);
         let known =
             "checked 2000 of 2000: 765 hold, 1234 wrong-output, 1 known-deviation (rejected-good-input)";
         assert!(markdown.contains(known), "{markdown}");
@@ -234,7 +234,7 @@ mod tests {
         assert!(text.starts_with(&format!("rejected-good-input {smallest} on ")), "{text}");
         assert!(text.contains(&format!("  also       {} more of this verdict", alike.len() - 1)), "{text}");
         assert_eq!(text.matches("\n  reproduce ").count(), 1, "{text}");
-        let junit = forms::render(&report, Format::Junit);
+        let junit = forms::render(&report, ReportFormat::Junit);
         assert_eq!(junit.matches("reproduce ").count(), alike.len());
     }
 

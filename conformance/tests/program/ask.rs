@@ -4,9 +4,9 @@ use std::process::Command;
 
 use gather_conformance::builtin;
 use gather_spec::{Attribute, DType, Element, Tensor};
-use gatherspec::internals::ask::{self, Asked};
+use gatherspec::internals::ask::{self, TypedCall};
 
-fn read(text: &str) -> Asked {
+fn read(text: &str) -> TypedCall {
     ask::read(text, builtin::signatures()).unwrap_or_else(|wrong| panic!("{wrong}"))
 }
 

@@ -17,7 +17,7 @@ use gather_spec::{
     Attribute, Attributes, BadIndex, ByteString, Call, Case, DType, Element, ErrorFields, NegativeIndex,
     Outcome, Profile, ReportedError, Run, Shape, Signature, Specification, Tensor, TensorBuilder,
 };
-use gatherspec::internals::ask::{self, Asked};
+use gatherspec::internals::ask::{self, TypedCall};
 use gatherspec::internals::picture::{self, Picture};
 use gatherspec::internals::report::{self, BackendReport, Entry, Report};
 use gatherspec::internals::show;
@@ -132,7 +132,7 @@ fn attribute(choices: &mut Choices, r#type: AttributeType, signature: &Signature
     }
 }
 
-fn draw(choices: &mut Choices, signature: &Signature) -> Asked {
+fn draw(choices: &mut Choices, signature: &Signature) -> TypedCall {
     let named = |role| signature.operands.iter().find(|operand| operand.role == role).unwrap();
     let names = OperandNames {
         params: named(OperandRole::Params).name.clone(),
@@ -156,7 +156,7 @@ fn draw(choices: &mut Choices, signature: &Signature) -> Asked {
             (!choices.once_in(3)).then(|| (one.name.clone(), value))
         })
         .collect();
-    Asked { call: Call::new(signature.operator.clone(), operands, attributes), names }
+    TypedCall { call: Call::new(signature.operator.clone(), operands, attributes), names }
 }
 
 /// The reference of pictures, which counts what it does.
@@ -203,7 +203,7 @@ fn within_bounds(what: &str, text: &str, began: Instant) {
 }
 
 /// Draws a call in every form that has no report.
-fn drawn(what: &str, Asked { call, names }: &Asked, profile: Profile) {
+fn drawn(what: &str, TypedCall { call, names }: &TypedCall, profile: Profile) {
     let calls = Arc::new(AtomicUsize::new(0));
     let make = |profile| {
         let counting = Counting { reference: picture::reference(profile), calls: Arc::clone(&calls) };

@@ -1,7 +1,7 @@
 //! A bar plot as numbers for the template: where each bar begins and ends, and what is written beside it.
 
 use crate::bench::record::{Measured, Record, Timed};
-use crate::bench::summary::{AHEAD, Summary};
+use crate::bench::summary::{AHEAD, ComparisonSummary};
 use crate::bench::table;
 use gather_conformance::protocol::OutputMemory;
 
@@ -12,7 +12,7 @@ pub(super) struct Plot<'a> {
     /// What the plot shows, in words.
     pub(super) sentence: String,
     pub(super) ticks: Vec<Tick>,
-    pub(super) groups: Vec<Group<'a>>,
+    pub(super) groups: Vec<BarGroup<'a>>,
     pub(super) width: u32,
     pub(super) height: usize,
     /// Where bars may begin.
@@ -31,7 +31,7 @@ pub(super) struct Tick {
 
 /// The bars of a workload.
 #[derive(Debug)]
-pub(super) struct Group<'a> {
+pub(super) struct BarGroup<'a> {
     pub(super) workload: &'a str,
     /// The base line of its name.
     pub(super) y: usize,
@@ -93,10 +93,10 @@ impl<'a> Plot<'a> {
             let bars = ratios.iter().enumerate();
             let bars =
                 bars.map(|(at, (name, colour, ratio))| scale.bar(name, *colour, *ratio, y + at * STEP));
-            groups.push(Group { workload: &measured.id, y: y + BAR - 2, bars: bars.collect() });
+            groups.push(BarGroup { workload: &measured.id, y: y + BAR - 2, bars: bars.collect() });
             y += ratios.len() * STEP + GAP;
         }
-        let sentence = sentence(Summary::of(record, output).as_ref());
+        let sentence = sentence(ComparisonSummary::of(record, output).as_ref());
         let memory = table::memory(output);
         Some(Self {
             memory,
@@ -123,7 +123,7 @@ fn ratios(timed: &Timed) -> Vec<(&str, usize, f64)> {
 }
 
 /// How the first backend compares with the best of the others.
-fn sentence(summary: Option<&Summary<'_>>) -> String {
+fn sentence(summary: Option<&ComparisonSummary<'_>>) -> String {
     let Some((summary, mean)) = summary.and_then(|summary| Some((summary, summary.mean()?))) else {
         return "No other backend takes part.".to_owned();
     };

@@ -48,7 +48,7 @@ fn each_kind_of_memory_has_a_plot_of_ratios() {
     let record = record();
     let plots = Plot::all(&record);
     let bars = |plot: &Plot<'_>| {
-        let of = |group: &plot::Group<'_>| {
+        let of = |group: &plot::BarGroup<'_>| {
             let bars = group.bars.iter().map(|bar| format!("{} {} {}", group.workload, bar.name, bar.ratio));
             bars.collect::<Vec<_>>()
         };

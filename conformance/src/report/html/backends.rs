@@ -14,7 +14,7 @@ use super::super::Label;
 use super::super::{Kind, PartReport};
 use super::clauses::Clauses;
 use super::pictures::Pictures;
-use super::texts::Texts;
+use super::texts::TextTable;
 use gather_conformance::internals::entry::Entry;
 
 /// In place of a verdict: there is no result.
@@ -25,7 +25,7 @@ const UNDECLARED: i64 = -2;
 
 /// A backend with its results.
 #[derive(Serialize)]
-pub(super) struct Backend<'a> {
+pub(super) struct BackendRecord<'a> {
     /// Its name at the head of a column.
     name: String,
     /// The line that repeats a case, before the id and after it.
@@ -34,15 +34,15 @@ pub(super) struct Backend<'a> {
     /// there is none.
     verdicts: Vec<i64>,
     /// What is known of the results that do not pass, in the order of the cases.
-    details: Vec<Detail<'a>>,
+    details: Vec<ResultRecord<'a>>,
     /// The failures by cause.
-    causes: Vec<Cause>,
-    campaign: Vec<Part<'a>>,
+    causes: Vec<CauseRecord>,
+    campaign: Vec<PartRecord<'a>>,
 }
 
 /// Failures that are most likely one bug.
 #[derive(Serialize)]
-struct Cause {
+struct CauseRecord {
     /// What they have in common beside the verdict.
     shared: &'static str,
     /// The numbers of their cases, the most telling one first.
@@ -51,7 +51,7 @@ struct Cause {
 
 /// What is known of one result. Texts are numbers, and 0 is none.
 #[derive(Default, Serialize)]
-struct Detail<'a> {
+struct ResultRecord<'a> {
     /// The number of the case; of a kind of failures, 0.
     #[serde(skip_serializing_if = "is_zero")]
     case: usize,
@@ -107,7 +107,7 @@ fn is_zero(number: &usize) -> bool {
 
 /// The drawn calls, or the laws.
 #[derive(Serialize)]
-struct Part<'a> {
+struct PartRecord<'a> {
     title: &'static str,
     said: String,
     repeat: &'a str,
@@ -123,22 +123,24 @@ struct FailedKind<'a> {
     law: Option<String>,
     often: String,
     reproduce: &'a [String],
-    detail: Detail<'a>,
+    detail: ResultRecord<'a>,
 }
 
-impl<'a> Backend<'a> {
+impl<'a> BackendRecord<'a> {
     pub(super) fn new(
         report: &'a BackendReport,
         label: &Label,
         cases: &[&Arc<Case>],
         spec: &'a Specification,
-        (clauses, pictures, texts): (&mut Clauses<'a>, &mut Pictures, &mut Texts<'a>),
+        (clauses, pictures, texts): (&mut Clauses<'a>, &mut Pictures, &mut TextTable<'a>),
     ) -> Self {
         let (verdicts, entries) = in_order(report, cases);
         pictures.draw(&entries, cases, texts);
         let causes = causes(report, &entries);
-        let detail =
-            |(case, entry)| Detail { picture: pictures.number(entry), ..Detail::new(case, entry, texts) };
+        let detail = |(case, entry)| ResultRecord {
+            picture: pictures.number(entry),
+            ..ResultRecord::new(case, entry, texts)
+        };
         let details = entries.into_iter().map(detail).collect();
         Self {
             name: label.short(),
@@ -146,17 +148,21 @@ impl<'a> Backend<'a> {
             verdicts,
             details,
             causes,
-            campaign: report.campaign.iter().map(|part| Part::new(part, spec, clauses, texts)).collect(),
+            campaign: report
+                .campaign
+                .iter()
+                .map(|part| PartRecord::new(part, spec, clauses, texts))
+                .collect(),
         }
     }
 }
 
 /// The failures by cause, with the numbers of their cases.
-fn causes(report: &BackendReport, entries: &[(usize, &Entry)]) -> Vec<Cause> {
+fn causes(report: &BackendReport, entries: &[(usize, &Entry)]) -> Vec<CauseRecord> {
     let numbers: HashMap<&str, usize> = entries.iter().map(|(case, entry)| (&*entry.id, *case)).collect();
     let causes = report.causes().into_iter().map(|cause| {
         let failures = std::iter::once(&cause.first).chain(&cause.others);
-        Cause { shared: cause.shared, cases: failures.map(|entry| numbers[&*entry.id]).collect() }
+        CauseRecord { shared: cause.shared, cases: failures.map(|entry| numbers[&*entry.id]).collect() }
     });
     causes.collect()
 }
@@ -180,8 +186,8 @@ fn in_order<'a>(report: &'a BackendReport, cases: &[&Arc<Case>]) -> (Vec<i64>, V
     (runs, entries)
 }
 
-impl<'a> Detail<'a> {
-    fn new(case: usize, entry: &'a Entry, texts: &mut Texts<'a>) -> Self {
+impl<'a> ResultRecord<'a> {
+    fn new(case: usize, entry: &'a Entry, texts: &mut TextTable<'a>) -> Self {
         let mut said = |text: Option<String>| text.map_or(0, |text| texts.number(text));
         let profile = said(entry.profile.map(|profile| profile.to_string()));
         let dtypes = said(entry.dtypes.map(|dtypes| dtypes.to_string()));
@@ -219,12 +225,12 @@ impl<'a> Detail<'a> {
     }
 }
 
-impl<'a> Part<'a> {
+impl<'a> PartRecord<'a> {
     fn new(
         campaign: &'a PartReport,
         spec: &'a Specification,
         clauses: &mut Clauses<'a>,
-        texts: &mut Texts<'a>,
+        texts: &mut TextTable<'a>,
     ) -> Self {
         let kind = |kind: &'a Kind| FailedKind {
             id: &kind.entry.id,
@@ -233,7 +239,7 @@ impl<'a> Part<'a> {
             law: kind.statement(),
             often: kind.often(campaign),
             reproduce: &kind.reproduce,
-            detail: Detail::new(0, &kind.entry, texts),
+            detail: ResultRecord::new(0, &kind.entry, texts),
         };
         Self {
             title: campaign.part.title(),

@@ -12,7 +12,7 @@ use gather_conformance::internals::judge::describe_allowed;
 use gather_conformance::internals::words::call_line;
 
 use super::clauses::Clauses;
-use super::texts::Texts;
+use super::texts::TextTable;
 
 /// The largest call that is shown though it passes everywhere, in elements of its operands.
 pub(super) const SMALL: usize = 48;
@@ -21,7 +21,7 @@ pub(super) const SMALL: usize = 48;
 #[derive(Default, Serialize)]
 pub(super) struct Cases<'a> {
     /// The operators with their forms.
-    operators: Vec<Operator<'a>>,
+    operators: Vec<OperatorRecord<'a>>,
     operator: Vec<usize>,
     /// What the id begins with, up to and with the last `/`.
     folder: Vec<usize>,
@@ -39,7 +39,7 @@ pub(super) struct Cases<'a> {
 }
 
 #[derive(Serialize)]
-struct Operator<'a> {
+struct OperatorRecord<'a> {
     id: &'a str,
     form: &'static str,
 }
@@ -49,7 +49,7 @@ impl<'a> Cases<'a> {
         cases: &[&'a Arc<Case>],
         spec: &'a Specification,
         clauses: &mut Clauses<'a>,
-        texts: &mut Texts<'a>,
+        texts: &mut TextTable<'a>,
     ) -> Self {
         let shown = shown(cases);
         let (mut columns, mut operators) = (Self::default(), HashMap::new());
@@ -80,7 +80,7 @@ impl<'a> Cases<'a> {
         let id = case.operator().as_str();
         *numbers.entry(id).or_insert_with(|| {
             let form = spec.operator(id).map_or("", |signature| signature.form.name());
-            self.operators.push(Operator { id, form });
+            self.operators.push(OperatorRecord { id, form });
             self.operators.len() - 1
         })
     }

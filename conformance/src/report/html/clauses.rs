@@ -9,17 +9,17 @@ use serde::Serialize;
 /// The tables of clauses, of sets of clauses, and of their documents and rulings. Rows refer to each other by number.
 #[derive(Default, Serialize)]
 pub(super) struct Clauses<'a> {
-    clauses: Vec<Clause<'a>>,
+    clauses: Vec<ClauseRecord<'a>>,
     /// The sets of clauses that cases test.
     sets: Vec<Vec<usize>>,
-    documents: Vec<Document<'a>>,
-    rulings: Vec<Ruling<'a>>,
+    documents: Vec<DocumentRecord<'a>>,
+    rulings: Vec<RulingRecord<'a>>,
     #[serde(skip)]
-    numbers: Numbers<'a>,
+    numbers: RecordNumbers<'a>,
 }
 
 #[derive(Default)]
-struct Numbers<'a> {
+struct RecordNumbers<'a> {
     clauses: HashMap<&'a str, usize>,
     sets: HashMap<Vec<usize>, usize>,
     documents: HashMap<&'a str, usize>,
@@ -27,7 +27,7 @@ struct Numbers<'a> {
 }
 
 #[derive(Serialize)]
-struct Clause<'a> {
+struct ClauseRecord<'a> {
     id: &'a str,
     text: &'a str,
     basis: &'static str,
@@ -38,13 +38,13 @@ struct Clause<'a> {
 }
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct DocumentRecord<'a> {
     title: &'a str,
     address: &'a str,
 }
 
 #[derive(Serialize)]
-struct Ruling<'a> {
+struct RulingRecord<'a> {
     id: &'a str,
     title: &'a str,
     says: &'a str,
@@ -74,7 +74,7 @@ impl<'a> Clauses<'a> {
         let sources = clause.sources.iter().filter_map(of_document).collect();
         let rulings = clause.errata.iter().filter_map(|id| self.ruling(id, spec)).collect();
         let (text, basis) = (clause.text.trim(), clause.basis.name());
-        self.clauses.push(Clause { id, text, basis, sources, rulings });
+        self.clauses.push(ClauseRecord { id, text, basis, sources, rulings });
         self.numbers.clauses.insert(id, self.clauses.len() - 1);
         Some(self.clauses.len() - 1)
     }
@@ -84,7 +84,7 @@ impl<'a> Clauses<'a> {
             return Some(*number);
         }
         let document = spec.documents.iter().find(|document| document.id == id)?;
-        self.documents.push(Document { title: &document.title, address: &document.address });
+        self.documents.push(DocumentRecord { title: &document.title, address: &document.address });
         self.numbers.documents.insert(id, self.documents.len() - 1);
         Some(self.documents.len() - 1)
     }
@@ -95,7 +95,7 @@ impl<'a> Clauses<'a> {
         }
         let ruling = spec.erratum(id)?;
         let (title, says, decision) = (&*ruling.title, ruling.says.trim(), ruling.decision.trim());
-        self.rulings.push(Ruling { id: &ruling.id, title, says, decision });
+        self.rulings.push(RulingRecord { id: &ruling.id, title, says, decision });
         self.numbers.rulings.insert(id, self.rulings.len() - 1);
         Some(self.rulings.len() - 1)
     }

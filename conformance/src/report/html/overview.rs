@@ -29,14 +29,14 @@ pub(super) struct Overview<'a> {
 }
 
 /// One operator with a cell per backend.
-pub(super) struct Row<'a> {
+pub(super) struct OverviewRow<'a> {
     pub(super) operator: &'a str,
     pub(super) form: &'static str,
-    pub(super) cells: Vec<Cell>,
+    pub(super) cells: Vec<OverviewCell>,
 }
 
 /// The results of one backend for one operator.
-pub(super) struct Cell {
+pub(super) struct OverviewCell {
     pub(super) state: &'static str,
     pub(super) mark: &'static str,
     /// What matters most: `3 fail`.
@@ -116,9 +116,9 @@ fn lists(backend: &BackendReport) -> Vec<(&'static str, Vec<String>)> {
 }
 
 /// The rows of the matrix, in order.
-pub(super) fn rows<'a>(report: &'a Report, spec: &Specification) -> Vec<Row<'a>> {
+pub(super) fn rows<'a>(report: &'a Report, spec: &Specification) -> Vec<OverviewRow<'a>> {
     let counts: Vec<HashMap<&str, Counts>> = report.backends.iter().map(count).collect();
-    let row = |operator: &'a str| Row {
+    let row = |operator: &'a str| OverviewRow {
         operator,
         form: spec.operator(operator).map_or("", |signature| signature.form.name()),
         cells: report
@@ -161,9 +161,13 @@ impl Counts {
     }
 }
 
-fn cell(backend: &BackendReport, operator: &str, counts: Option<&Counts>) -> Cell {
-    let plain =
-        |state, said: &str| Cell { state, mark: mark(state), said: said.to_owned(), rest: String::new() };
+fn cell(backend: &BackendReport, operator: &str, counts: Option<&Counts>) -> OverviewCell {
+    let plain = |state, said: &str| OverviewCell {
+        state,
+        mark: mark(state),
+        said: said.to_owned(),
+        rest: String::new(),
+    };
     let counts = match counts {
         _ if backend.broken.is_some() => return plain("unasked", "not run"),
         _ if !backend.declares(operator) => return plain("unasked", "not declared"),
@@ -180,7 +184,7 @@ fn cell(backend: &BackendReport, operator: &str, counts: Option<&Counts>) -> Cel
     let Some((state, _, first)) = said.next() else { return plain("unasked", "no result") };
     let state = if state == "pass" && counts.unasked > 0 { "part" } else { state };
     let rest: Vec<String> = said.map(|(_, _, text)| text).collect();
-    Cell { state, mark: mark(state), said: first, rest: rest.join(", ") }
+    OverviewCell { state, mark: mark(state), said: first, rest: rest.join(", ") }
 }
 
 /// A count with its thousands set apart: `58,353`.

@@ -9,7 +9,7 @@ use crate::picture;
 use gather_conformance::internals::judge::Verdict;
 
 use super::cases::SMALL;
-use super::texts::Texts;
+use super::texts::TextTable;
 use gather_conformance::internals::entry::Entry;
 
 /// The bytes that all pictures of a page may take together. One takes some 10 KB.
@@ -29,7 +29,12 @@ impl Pictures {
     }
 
     /// Draws the small calls among entries with the numbers of their cases, unknown failures first.
-    pub(super) fn draw(&mut self, entries: &[(usize, &Entry)], cases: &[&Arc<Case>], texts: &mut Texts<'_>) {
+    pub(super) fn draw(
+        &mut self,
+        entries: &[(usize, &Entry)],
+        cases: &[&Arc<Case>],
+        texts: &mut TextTable<'_>,
+    ) {
         let small = |entry: &Entry| entry.size.elements <= SMALL && entry.verdict != Verdict::Unsupported;
         let mut wanted: Vec<_> = entries.iter().filter(|(_, entry)| small(entry)).collect();
         wanted.sort_by_key(|(_, entry)| entry.verdict == Verdict::KnownDeviation);

@@ -6,18 +6,18 @@ use std::collections::HashMap;
 use serde::{Serialize, Serializer};
 
 /// Texts in the order of their first mention. Number 0 is the empty text, which stands for none.
-pub(super) struct Texts<'a> {
+pub(super) struct TextTable<'a> {
     numbers: HashMap<Cow<'a, str>, usize>,
     texts: Vec<Cow<'a, str>>,
 }
 
-impl Default for Texts<'_> {
+impl Default for TextTable<'_> {
     fn default() -> Self {
         Self { numbers: HashMap::from([(Cow::Borrowed(""), 0)]), texts: vec![Cow::Borrowed("")] }
     }
 }
 
-impl<'a> Texts<'a> {
+impl<'a> TextTable<'a> {
     /// The number of a text.
     pub(super) fn number(&mut self, text: impl Into<Cow<'a, str>>) -> usize {
         let text = text.into();
@@ -35,7 +35,7 @@ impl<'a> Texts<'a> {
     }
 }
 
-impl Serialize for Texts<'_> {
+impl Serialize for TextTable<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.texts.serialize(serializer)
     }

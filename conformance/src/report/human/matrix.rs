@@ -15,7 +15,7 @@ const LONGEST_WORD: usize = 20;
 const BORDER: usize = 3;
 
 /// A cell as units between which it may be broken.
-type Cell = Vec<String>;
+type CellUnits = Vec<String>;
 
 pub(super) fn matrix(report: &Report, labels: &[Label], page: Page) -> Table {
     let beside = side_by_side(report, labels);
@@ -31,7 +31,7 @@ pub(super) fn matrix(report: &Report, labels: &[Label], page: Page) -> Table {
     table.load_style(presets::UTF8_FULL_CONDENSED);
     let mut rows = rows.iter().map(|row| {
         let cell =
-            |(cell, width): (&Cell, &usize)| filled(cell.iter().map(String::as_str), *width).join("\n");
+            |(cell, width): (&CellUnits, &usize)| filled(cell.iter().map(String::as_str), *width).join("\n");
         row.iter().zip(&widths).map(cell).collect::<Vec<_>>()
     });
     table.set_header(rows.next().unwrap_or_default());
@@ -40,7 +40,7 @@ pub(super) fn matrix(report: &Report, labels: &[Label], page: Page) -> Table {
 }
 
 /// One column per backend.
-fn side_by_side(report: &Report, labels: &[Label]) -> Vec<Vec<Cell>> {
+fn side_by_side(report: &Report, labels: &[Label]) -> Vec<Vec<CellUnits>> {
     let mut header = vec![vec!["operator".to_owned()]];
     header.extend(labels.iter().map(heading));
     let row = |operator: &&str| {
@@ -56,7 +56,7 @@ fn side_by_side(report: &Report, labels: &[Label]) -> Vec<Vec<Cell>> {
 }
 
 /// A row per backend, and below it one per operator.
-fn one_below_the_other(report: &Report, labels: &[Label]) -> Vec<Vec<Cell>> {
+fn one_below_the_other(report: &Report, labels: &[Label]) -> Vec<Vec<CellUnits>> {
     let mut rows = vec![vec![vec!["backend, operator".to_owned()], vec!["verdicts".to_owned()]]];
     for (backend, label) in report.backends.iter().zip(labels) {
         rows.push(vec![heading(label), Vec::new()]);
@@ -67,20 +67,20 @@ fn one_below_the_other(report: &Report, labels: &[Label]) -> Vec<Vec<Cell>> {
     rows
 }
 
-fn indented(title: &str) -> Cell {
+fn indented(title: &str) -> CellUnits {
     vec![format!("  {title}")]
 }
 
-fn heading(label: &Label) -> Cell {
+fn heading(label: &Label) -> CellUnits {
     label.full().split(' ').map(|word| shortened(word, LONGEST_WORD)).collect()
 }
 
-fn cell(backend: &BackendReport, operator: &str) -> Cell {
+fn cell(backend: &BackendReport, operator: &str) -> CellUnits {
     backend.outcome_in_words(operator)
 }
 
 /// Column widths that fit into `width` together, if there are any.
-fn widths(rows: &[Vec<Cell>], width: usize) -> Option<Vec<usize>> {
+fn widths(rows: &[Vec<CellUnits>], width: usize) -> Option<Vec<usize>> {
     let (least, most) = (columns(rows, narrowest), columns(rows, widest));
     let room = width.checked_sub(BORDER * least.len() + 1)?;
     // Finds the largest limit on all columns that makes them fit.
@@ -91,16 +91,16 @@ fn widths(rows: &[Vec<Cell>], width: usize) -> Option<Vec<usize>> {
 }
 
 /// The largest measure of a cell in each column.
-fn columns(rows: &[Vec<Cell>], measure: fn(&Cell) -> usize) -> Vec<usize> {
+fn columns(rows: &[Vec<CellUnits>], measure: fn(&CellUnits) -> usize) -> Vec<usize> {
     let count = rows.first().map_or(0, Vec::len);
     let of = |column: usize| rows.iter().map(|row| measure(&row[column])).max().unwrap_or_default();
     (0..count).map(of).collect()
 }
 
-fn narrowest(cell: &Cell) -> usize {
+fn narrowest(cell: &CellUnits) -> usize {
     cell.iter().map(|unit| unit.width()).max().unwrap_or_default()
 }
 
-fn widest(cell: &Cell) -> usize {
+fn widest(cell: &CellUnits) -> usize {
     cell.join(" ").width()
 }
