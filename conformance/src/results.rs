@@ -15,7 +15,7 @@ use gather_conformance::backend::Identity;
 use gather_conformance::internals::files;
 use gather_conformance::internals::files::write_whole;
 use gather_conformance::internals::judge::Verdict;
-use gather_conformance::internals::reproduction::{Named, Reproduction};
+use gather_conformance::internals::reproduction::{BackendNaming, Reproduction};
 
 /// The version of the file format.
 const SCHEMA: u32 = 1;
@@ -317,7 +317,7 @@ fn findings(text: &mut String, of: &Results, since: &BTreeMap<String, String>) {
         if let Some(versions) = cases.iter().find_map(|deviation| since.get(&deviation.case)) {
             let _ = writeln!(text, "- versions: {versions}");
         }
-        let reproduce = Reproduction::anywhere(Named::Option, &of.argument, &[]).case(&first.case);
+        let reproduce = Reproduction::anywhere(BackendNaming::Option, &of.argument, &[]).case(&first.case);
         let lines = [
             ("clause", Some(first.clauses.join(", "))),
             ("call", Some(first.call.clone())),

@@ -1,7 +1,7 @@
 //! A correct gather in steps. Every step is a field of [`Model`], so a mutant replaces one step and nothing else; pictures
 //! and what campaigns expect beyond the reference ask the model, too.
 //!
-//! `steps` holds the right steps, and `windowed` those of form window, which work on what `asked` and
+//! `steps` holds the right steps, and `windowed` those of form window, which work on what `call` and
 //! `positions` hold; `memory` reads tensors, and `places` says what a call moves where. Every step is total:
 //! it must accept any input that a mutated earlier step lets through. Reads outside a tensor give `GARBAGE`.
 
@@ -20,7 +20,7 @@ use gather_spec::{
     Call, Element, EmptyAxis, ErrorCode, ErrorFields, Form, Outcome, Profile, ReportedError, Signature,
 };
 
-pub use asked::{Asked, Dims, Model, Pick, given_batch, place};
+pub use asked::{Model, ModelCall, ShapeParts, SliceSource, given_batch, place};
 pub use positions::{count, from_start, multi_index, row_major, row_major_signed, tensor};
 pub use steps::{
     axis, batch_dims, bound_of, dims, element, exempt, faulty, filler, fits, flatten, index, index_at,
@@ -108,10 +108,8 @@ impl Model {
 
     /// Answers a call of the signature's operator.
     pub fn answer(&self, signature: &Signature, call: &Call, profile: Profile, threads: usize) -> Outcome {
-        self.look(signature, call, profile, threads, |asked, dims, indices| {
-            self.outcome(asked, dims, indices)
-        })
-        .unwrap_or_else(|foreign| Outcome::Unsupported(foreign.to_string()))
+        self.look(signature, call, profile, threads, |call, dims, indices| self.outcome(call, dims, indices))
+            .unwrap_or_else(|foreign| Outcome::Unsupported(foreign.to_string()))
     }
 
     /// Splits a call into its parts and passes them, with the index values, to a function.
@@ -121,7 +119,7 @@ impl Model {
         call: &Call,
         profile: Profile,
         threads: usize,
-        then: impl FnOnce(&Asked<'_>, &Dims, &[i128]) -> T,
+        then: impl FnOnce(&ModelCall<'_>, &ShapeParts, &[i128]) -> T,
     ) -> Result<T, Misfit> {
         let sent = signature.roles(call)?.cloned();
         let received = (self.received)(signature, sent);
@@ -130,7 +128,7 @@ impl Model {
         let empty_axis = mode.map_or(EmptyAxis::Zero, |mode| (self.empty_axis)(mode.empty_axis));
         let sent_indices = received.indices.shape().to_vec();
         let roles = (self.flatten)(signature, received);
-        let asked = Asked {
+        let call = ModelCall {
             model: self,
             roles: &roles,
             sent_indices: &sent_indices,
@@ -140,40 +138,38 @@ impl Model {
             threads,
             numbers: OnceCell::new(),
         };
-        let dims = (self.dims)(&asked);
+        let dims = (self.dims)(&call);
         let indices = (self.read_indices)(&roles.indices);
         let value = |element| match element {
             Element::Bits(bits) => (self.index)(roles.indices.dtype(), bits),
             Element::Bytes(_) => 0,
         };
         let mut indices: Vec<i128> = indices.into_iter().map(value).collect();
-        if asked.by_windows() {
-            indices = (self.rows)(&asked, indices);
+        if call.by_windows() {
+            indices = (self.rows)(&call, indices);
         }
-        Ok(then(&asked, &dims, &indices))
+        Ok(then(&call, &dims, &indices))
     }
 
-    fn outcome(&self, asked: &Asked<'_>, dims: &Dims, indices: &[i128]) -> Outcome {
+    fn outcome(&self, call: &ModelCall<'_>, dims: &ShapeParts, indices: &[i128]) -> Outcome {
         for code in self.order {
-            if (self.faulty)(*code, asked) {
-                let bytes = (*code == ErrorCode::OutputTooLarge).then(|| size(asked));
+            if (self.faulty)(*code, call) {
+                let bytes = (*code == ErrorCode::OutputTooLarge).then(|| size(call));
                 let is_rule = *code == ErrorCode::DimensionNumbers;
-                let rule = if is_rule { asked.broken_rule() } else { None };
+                let rule = if is_rule { call.broken_rule() } else { None };
                 return self.refuse(*code, ErrorFields { bytes, rule, ..ErrorFields::default() });
             }
-            if *code == ErrorCode::OutputTooLarge
-                && asked.by_windows()
-                && windowed::reads_nothing(asked, dims)
+            if *code == ErrorCode::OutputTooLarge && call.by_windows() && windowed::reads_nothing(call, dims)
             {
                 return Outcome::Unsupported("nothing to read".to_owned());
             }
             if *code == ErrorCode::IndexOutOfRange
-                && let Some(at) = asked.refused(dims, indices)
+                && let Some(at) = call.refused(dims, indices)
             {
-                return self.refuse(*code, (self.offence)(asked, dims, indices, at));
+                return self.refuse(*code, (self.offence)(call, dims, indices, at));
             }
         }
-        self.gather(asked, dims, indices)
+        self.gather(call, dims, indices)
     }
 
     fn refuse(&self, code: ErrorCode, fields: ErrorFields) -> Outcome {
@@ -181,8 +177,8 @@ impl Model {
         Outcome::Error(ReportedError { message: "refused".to_owned(), code, fields })
     }
 
-    fn gather(&self, asked: &Asked<'_>, dims: &Dims, indices: &[i128]) -> Outcome {
-        let dtype = asked.roles.params.dtype();
+    fn gather(&self, call: &ModelCall<'_>, dims: &ShapeParts, indices: &[i128]) -> Outcome {
+        let dtype = call.roles.params.dtype();
         let shape = (self.output_shape)(dims);
         let empty = shape.contains(&0);
         if !empty && nonzero_bytes(&shape, dtype) > MOST_BYTES {
@@ -190,25 +186,25 @@ impl Model {
         }
         let mut elements = Vec::new();
         if !empty {
-            let params = (self.read_params)(&asked.roles.params);
-            let picks = match asked.signature.form {
-                Form::Take | Form::Nd => self.picks(asked, dims, indices),
-                Form::Elements => self.element_picks(asked, dims, indices),
-                Form::Window => self.window_picks(asked, dims, indices),
+            let params = (self.read_params)(&call.roles.params);
+            let picks = match call.signature.form {
+                Form::Take | Form::Nd => self.picks(call, dims, indices),
+                Form::Elements => self.element_picks(call, dims, indices),
+                Form::Window => self.window_picks(call, dims, indices),
             };
-            let picks = (self.arrange)(asked, dims, picks);
+            let picks = (self.arrange)(call, dims, picks);
             let slice = 0..count(&dims.inner);
             let all = picks.iter().flat_map(|pick| slice.clone().map(move |at| (pick, at)));
-            let element = |(pick, at): (&Pick, usize)| (self.element)(asked, dims, &params, *pick, at);
+            let element = |(pick, at): (&SliceSource, usize)| (self.element)(call, dims, &params, *pick, at);
             elements.extend(all.map(element).map(|element| (self.moved)(dtype, element)));
-            (self.finish)(asked, dims, &mut elements);
+            (self.finish)(call, dims, &mut elements);
         }
         tensor(dtype, shape, elements)
             .map_or_else(|| Outcome::Unsupported("no such tensor".to_owned()), Outcome::Output)
     }
 
     /// The source of each slice of the output, by batch, mid position and row.
-    fn picks(&self, asked: &Asked<'_>, dims: &Dims, indices: &[i128]) -> Vec<Pick> {
+    fn picks(&self, call: &ModelCall<'_>, dims: &ShapeParts, indices: &[i128]) -> Vec<SliceSource> {
         let rows = count(&dims.outer);
         let mut picks = Vec::new();
         for batch in 0..count(&dims.batch) {
@@ -216,12 +212,12 @@ impl Model {
                 .map(|row| {
                     let start = (batch * rows + row) * dims.depth;
                     let row = indices.get(start..start + dims.depth).unwrap_or_default();
-                    (self.resolve)(asked, dims, row)
+                    (self.resolve)(call, dims, row)
                 })
                 .collect();
             for mid in 0..count(&dims.mid) {
                 let place =
-                    |at: &Option<Vec<i128>>| at.as_ref().map(|at| (self.offset)(asked, dims, batch, mid, at));
+                    |at: &Option<Vec<i128>>| at.as_ref().map(|at| (self.offset)(call, dims, batch, mid, at));
                 picks.extend(coordinates.iter().map(place));
             }
         }
@@ -229,29 +225,29 @@ impl Model {
     }
 
     /// Form elements: the source of each element of the output.
-    fn element_picks(&self, asked: &Asked<'_>, dims: &Dims, indices: &[i128]) -> Vec<Pick> {
+    fn element_picks(&self, call: &ModelCall<'_>, dims: &ShapeParts, indices: &[i128]) -> Vec<SliceSource> {
         let pick = |at: usize| {
             let position = multi_index(at, &dims.outer);
-            let index = indices.get((self.index_at)(asked, &position)).copied().unwrap_or(0);
-            let at = (self.resolve)(asked, dims, &[index])?.first().copied()?;
-            Some((self.origin)(asked, &position, at))
+            let index = indices.get((self.index_at)(call, &position)).copied().unwrap_or(0);
+            let at = (self.resolve)(call, dims, &[index])?.first().copied()?;
+            Some((self.origin)(call, &position, at))
         };
         (0..count(&dims.outer)).map(pick).collect()
     }
 
     /// Form window: the source of each element of the output.
-    fn window_picks(&self, asked: &Asked<'_>, dims: &Dims, indices: &[i128]) -> Vec<Pick> {
+    fn window_picks(&self, call: &ModelCall<'_>, dims: &ShapeParts, indices: &[i128]) -> Vec<SliceSource> {
         let rows = indices.len().checked_div(dims.depth).unwrap_or(0);
         let starts: Vec<_> = (0..rows)
-            .map(|row| (self.resolve)(asked, dims, &indices[row * dims.depth..(row + 1) * dims.depth]))
+            .map(|row| (self.resolve)(call, dims, &indices[row * dims.depth..(row + 1) * dims.depth]))
             .collect();
         let pick = |at: usize| {
             let position = multi_index(at, &dims.outer);
-            let starts = match starts.get((self.row)(asked, &position)) {
+            let starts = match starts.get((self.row)(call, &position)) {
                 Some(starts) => starts.clone()?,
                 None => Vec::new(),
             };
-            Some(windowed::origin(asked, &position, &starts))
+            Some(windowed::origin(call, &position, &starts))
         };
         (0..count(&dims.outer)).map(pick).collect()
     }

@@ -1,4 +1,4 @@
-//! The unit of a campaign: a [`Check`] turns draws into questions, and their answers into a finding or none.
+//! The unit of a campaign: a [`Check`] turns draws into requests, and their answers into a finding or none.
 
 mod tally;
 
@@ -8,7 +8,7 @@ use gather_optimized::Level;
 use gather_spec::{Call, DType, ErrorCode, Outcome, Profile, Signatures};
 use serde::{Deserialize, Serialize};
 
-use crate::choices::Choices;
+use crate::choices::ChoiceSequence;
 use crate::difference::Difference;
 use crate::judge::Verdict;
 use crate::trouble::Trouble;
@@ -65,16 +65,16 @@ pub const LAWS: [&str; 37] = [
 
 /// A call, and how to run it.
 #[derive(Clone, Debug)]
-pub struct Question {
+pub struct CallRequest {
     /// The call.
     pub call: Call,
     /// How to run it.
-    pub way: Way,
+    pub settings: CallSettings,
 }
 
 /// How a built-in backend runs a call. Other backends ignore it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Way {
+pub struct CallSettings {
     /// The policies that the answer is judged under.
     pub profile: Profile,
     /// The level; `None` for the one that the backend chooses.
@@ -86,8 +86,8 @@ pub struct Way {
     pub fresh: bool,
 }
 
-impl Way {
-    /// What the level of a way is drawn from: the backend's own choice, and every level that there is.
+impl CallSettings {
+    /// What the level is drawn from: the backend's own choice, and every level that there is.
     pub const LEVELS: [Option<Level>; 1 + Level::ALL.len()] = {
         let mut levels = [None; 1 + Level::ALL.len()];
         let mut count = 0;
@@ -98,8 +98,8 @@ impl Way {
         levels
     };
 
-    /// Draws a way to run a call under `profile`: any level, mostly one thread, and mostly a poisoned output.
-    pub fn draw(choices: &mut Choices, profile: Profile) -> Self {
+    /// Draws how to run a call under `profile`: any level, mostly one thread, and mostly a poisoned output.
+    pub fn draw(choices: &mut ChoiceSequence, profile: Profile) -> Self {
         let level = Self::LEVELS[choices.below(Self::LEVELS.len())];
         // Rare, because waking threads takes longer than a small call.
         let threads = match choices.below(128) {
@@ -111,14 +111,14 @@ impl Way {
     }
 }
 
-/// The result of a question.
-pub type Answer = Result<Outcome, Trouble>;
+/// The result of a request.
+pub type CallResult = Result<Outcome, Trouble>;
 
 /// What a check does next.
 #[derive(Debug)]
 pub enum Step {
-    /// Asks these questions, in addition to those asked so far.
-    Ask(Vec<Question>),
+    /// Makes these requests, in addition to those asked so far.
+    Ask(Vec<CallRequest>),
     /// The property does not apply.
     Done,
     /// The property holds.
@@ -170,21 +170,21 @@ pub struct Key {
 }
 
 impl Key {
-    /// The key of a failure of `asked`, which holds at least one question.
+    /// The key of a failure of `asked`, which holds at least one request.
     #[must_use]
     pub fn new(
         law: Option<&str>,
         signatures: &Signatures,
-        asked: &[Question],
+        asked: &[CallRequest],
         verdict: Verdict,
         expected: Option<String>,
     ) -> Self {
-        let roles = |question: &Question| {
-            signatures.roles(&question.call).map(|roles| (roles.params.dtype(), roles.indices.dtype()))
+        let roles = |request: &CallRequest| {
+            signatures.roles(&request.call).map(|roles| (roles.params.dtype(), roles.indices.dtype()))
         };
         let index_dtypes = asked.iter().filter_map(roles).map(|(_, indices)| indices);
         let mut unusual = index_dtypes.filter(|dtype| ![DType::I32, DType::I64].contains(dtype));
-        let first = asked.first().map(|question| &question.call);
+        let first = asked.first().map(|request| &request.call);
         Self {
             law: law.map(str::to_owned),
             operator: first.map_or_else(String::new, |call| call.operator.to_string()),
@@ -224,15 +224,21 @@ impl fmt::Display for Key {
 /// The property that a campaign tests, as a step function.
 ///
 /// A case calls [`step`](Self::step) again after each batch of answers, from the same draws, until it returns something
-/// other than [`Step::Ask`]. Implementations are therefore deterministic: equal draws give equal questions.
+/// other than [`Step::Ask`]. Implementations are therefore deterministic: equal draws give equal requests.
 pub trait Check: Sync {
-    /// The next step of a case, given the questions of all earlier steps and their answers. The step that ends the
+    /// The next step of a case, given the requests of all earlier steps and their answers. The step that ends the
     /// case adds it to `tally`.
-    fn step(&self, choices: &mut Choices, asked: &[Question], answers: &[Answer], tally: &mut Tally) -> Step;
+    fn step(
+        &self,
+        choices: &mut ChoiceSequence,
+        asked: &[CallRequest],
+        answers: &[CallResult],
+        tally: &mut Tally,
+    ) -> Step;
 
-    /// Takes note of the step that ended a case, with all its questions. Cases that shrinking tries are not settled, and a
+    /// Takes note of the step that ended a case, with all its requests. Cases that shrinking tries are not settled, and a
     /// case that is done again after an interruption is settled again.
-    fn settled(&self, _number: u64, _asked: &[Question], _step: &Step) {}
+    fn settled(&self, _number: u64, _asked: &[CallRequest], _step: &Step) {}
 }
 
 #[cfg(test)]
@@ -241,7 +247,7 @@ mod tests {
 
     #[test]
     fn a_campaign_draws_every_level_that_there_is() {
-        let drawn = |seed| Way::draw(&mut Choices::from_seed(seed), Profile::default()).level;
+        let drawn = |seed| CallSettings::draw(&mut ChoiceSequence::from_seed(seed), Profile::default()).level;
         let drawn: Vec<Option<Level>> = (0..1000).map(drawn).collect();
         assert!(drawn.contains(&None), "the level that the backend chooses");
         for level in Level::ALL {

@@ -6,44 +6,44 @@
 /// smaller numbers, give a simpler call, and a shrinker needs to know nothing else.
 ///
 /// ```
-/// use gather_conformance::internals::choices::Choices;
-/// let mut first = Choices::from_seed(7);
-/// let mut again = Choices::from_seed(7);
+/// use gather_conformance::internals::choices::ChoiceSequence;
+/// let mut first = ChoiceSequence::from_seed(7);
+/// let mut again = ChoiceSequence::from_seed(7);
 /// assert_eq!(first.below(100), again.below(100));
 /// assert_eq!(Choices::from_draws(vec![]).below(100), 0);
 /// ```
 #[derive(Clone, Debug)]
-pub struct Choices {
-    source: Source,
+pub struct ChoiceSequence {
+    source: DrawSource,
     drawn: Vec<u64>,
 }
 
 #[derive(Clone, Debug)]
-enum Source {
+enum DrawSource {
     Seed(u64),
     Draws(std::vec::IntoIter<u64>),
 }
 
-impl Choices {
+impl ChoiceSequence {
     /// Draws that follow from a seed.
     #[must_use]
     pub const fn from_seed(seed: u64) -> Self {
-        Self { source: Source::Seed(seed), drawn: Vec::new() }
+        Self { source: DrawSource::Seed(seed), drawn: Vec::new() }
     }
 
     /// Draws from a list, then zeros.
     #[must_use]
     pub fn from_draws(draws: Vec<u64>) -> Self {
-        Self { source: Source::Draws(draws.into_iter()), drawn: Vec::new() }
+        Self { source: DrawSource::Draws(draws.into_iter()), drawn: Vec::new() }
     }
 
     /// Starts over from another seed. Keeps the memory of the recorded draws.
     pub fn reseed(&mut self, seed: u64) {
-        self.source = Source::Seed(seed);
+        self.source = DrawSource::Seed(seed);
         self.drawn.clear();
     }
 
-    /// Everything drawn so far. Passed to [`Choices::from_draws`], it gives the same decisions again.
+    /// Everything drawn so far. Passed to [`ChoiceSequence::from_draws`], it gives the same decisions again.
     #[must_use]
     pub fn drawn(&self) -> &[u64] {
         &self.drawn
@@ -55,10 +55,10 @@ impl Choices {
         let count = count.max(1) as u64;
         let number = match &mut self.source {
             // The upper half of the product avoids a division.
-            Source::Seed(state) => {
+            DrawSource::Seed(state) => {
                 u64::try_from((u128::from(split_mix(state)) * u128::from(count)) >> 64).unwrap_or(0)
             }
-            Source::Draws(draws) => draws.next().unwrap_or(0) % count,
+            DrawSource::Draws(draws) => draws.next().unwrap_or(0) % count,
         };
         self.drawn.push(number);
         usize::try_from(number).unwrap_or(0)

@@ -13,7 +13,7 @@ use gather_spec::{Allowed, Call, Case, DType, Element, Run, Signature, TensorErr
 
 use crate::backend::{Capability, Description};
 use crate::judge::is_dtype_error;
-use crate::limits::{Extent, Limit};
+use crate::limits::{CallExtent, Limit};
 use crate::shapes::of_output;
 
 /// The most dtypes that a declaration in words lists.
@@ -86,7 +86,7 @@ impl Capability {
         let operands = [&roles.params.shape()[..], &roles.indices.shape()[..]];
         let output = of_output(signature, call);
         let output = output.as_ref().map(|output| (output.dtype, &output.shape[..]));
-        self.limits.exceeded_by(&Extent { call, operands, axis: signature.axis_of(&roles), output })
+        self.limits.exceeded_by(&CallExtent { call, operands, axis: signature.axis_of(&roles), output })
     }
 
     /// The run in declared dtypes, if it has any of those. Where a dtype is open, runs take turns by their ids between the
@@ -127,7 +127,7 @@ impl fmt::Display for Capability {
 }
 
 /// Whether the output of a run is all zeros, and how large its operands are.
-type Size = (bool, usize);
+type ProbeSize = (bool, usize);
 
 /// The runs just outside a limit, by id: for each limit of each operator the smallest run that has one right output, not of
 /// zeros if there is one, and exceeds no other limit.
@@ -137,7 +137,7 @@ pub(crate) struct Probes(HashSet<String>);
 impl Probes {
     /// The probes among the runs of these cases.
     pub(crate) fn new<'a>(description: &Description, cases: impl IntoIterator<Item = &'a Arc<Case>>) -> Self {
-        let mut smallest: BTreeMap<(&str, Limit), (Size, String)> = BTreeMap::new();
+        let mut smallest: BTreeMap<(&str, Limit), (ProbeSize, String)> = BTreeMap::new();
         let limited: BTreeMap<&str, &Capability> = (description.operators.iter())
             .filter(|(_, capability)| !capability.limits.is_empty())
             .map(|(operator, capability)| (operator.as_str(), capability))
@@ -169,7 +169,7 @@ impl Probes {
 
 impl Capability {
     /// The only limit that a run with one right output exceeds, whether the output is all zeros, and the size of the run.
-    fn probed_by(&self, run: &Run) -> Option<(Limit, Size)> {
+    fn probed_by(&self, run: &Run) -> Option<(Limit, ProbeSize)> {
         let run = self.in_declared_dtypes(run).ok()?;
         let allowed = run.expect.under(self.profile);
         let [Allowed::Output(output)] = allowed.as_slice() else { return None };

@@ -29,7 +29,7 @@ use crate::select::Pattern;
 
 pub use draft::draft;
 use entry::Deviation;
-pub use kinds::Extent;
+pub use kinds::CampaignExtent;
 use kinds::KnownKind;
 pub use watched::Watched;
 
@@ -62,7 +62,7 @@ pub struct Deviations {
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct DeviationList {
     schema: u32,
     #[serde(default)]
     backend: Option<String>,
@@ -119,7 +119,7 @@ impl Deviations {
         cases: &[Arc<Case>],
         schemas: &[u32],
     ) -> Result<Self, String> {
-        let file: File = serde_yaml::from_str(text).map_err(|error| format!("{name}: {error}"))?;
+        let file: DeviationList = serde_yaml::from_str(text).map_err(|error| format!("{name}: {error}"))?;
         let mut wrong = Vec::new();
         if !schemas.contains(&file.schema) {
             let schema = file.schema;
@@ -158,7 +158,7 @@ impl Deviations {
 
     /// Gives known kinds the verdict `known-deviation`. An entry about operators that were run must have
     /// occurred.
-    pub fn apply_to_campaign(&self, report: &mut BackendReport, extent: &Extent) {
+    pub fn apply_to_campaign(&self, report: &mut BackendReport, extent: &CampaignExtent) {
         kinds::apply(&self.kinds, report, extent);
     }
 
@@ -224,7 +224,7 @@ impl Deviations {
             return None;
         }
         let text = files::read_text(path, LARGEST).unwrap_or_default();
-        match serde_yaml::from_str::<File>(&text) {
+        match serde_yaml::from_str::<DeviationList>(&text) {
             Err(_) => Some("something other than deviations"),
             Ok(file) => {
                 let kinds = file.drawn.iter().chain(&file.laws).flatten().map(|entry| &entry.reason);

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::judge::{Verdict, describe_allowed};
 
-pub use elements::{Elements, Window};
-pub use rows::Rows;
+pub use elements::{DifferingElements, ElementWindow};
+pub use rows::AlignedRows;
 
 /// The difference between an output and the expected one. For a `nondeterministic` call, the first answer takes the place
 /// of the expected output.
@@ -28,7 +28,7 @@ pub struct Difference {
     pub shape: Option<Pair>,
     /// The elements that differ, if dtype and shape agree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub elements: Option<Elements>,
+    pub elements: Option<DifferingElements>,
     /// Other allowed outcomes, in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub alternatives: Vec<String>,
@@ -72,7 +72,7 @@ impl Difference {
         let ((dtype, shape), (other_dtype, other_shape)) = (head(expected)?, head(actual)?);
         let mut difference = Self::of_heads(dtype, shape, other_dtype, other_shape);
         if let (Outcome::Output(expected), Outcome::Output(actual)) = (expected, actual) {
-            difference.elements = Elements::between(expected, actual);
+            difference.elements = DifferingElements::between(expected, actual);
         }
         difference.is_some().then_some(difference)
     }
@@ -123,7 +123,7 @@ impl Difference {
     }
 
     /// Both sides in words. The expected one includes the other allowed outcomes.
-    fn allowing(&self, elements: &Elements, width: Option<usize>) -> (String, String) {
+    fn allowing(&self, elements: &DifferingElements, width: Option<usize>) -> (String, String) {
         let (expected, actual) = elements.texts(width);
         let allowed: Vec<&str> =
             self.alternatives.iter().map(String::as_str).chain([expected.as_str()]).collect();
@@ -150,7 +150,7 @@ impl Difference {
         let mut parts: Vec<String> =
             [("dtype", &self.dtype), ("shape", &self.shape)].into_iter().filter_map(property).collect();
         if let Some(elements) = &self.elements {
-            let Elements { first, expected, actual, differing, of, .. } = elements;
+            let DifferingElements { first, expected, actual, differing, of, .. } = elements;
             parts.push(format!(
                 "first difference at {first:?}: {} {expected}, {} {actual}",
                 sides.expected, sides.actual

@@ -37,7 +37,7 @@ pub struct Entry {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dtypes: Option<Dtypes>,
     /// The profile that it was judged under; null for a kind of failures of a campaign.
-    #[cfg_attr(feature = "internals", schemars(with = "Option<crate::schema_names::Policies>"))]
+    #[cfg_attr(feature = "internals", schemars(with = "Option<crate::schema_names::PolicyNames>"))]
     pub profile: Option<Profile>,
     /// The verdict.
     pub verdict: Verdict,
@@ -85,7 +85,7 @@ pub struct Entry {
     pub duration: Option<Duration>,
     /// The size of the call.
     #[serde(skip)]
-    pub size: Size,
+    pub size: CallSize,
     /// The results of the runs of a case, in order.
     #[serde(skip)]
     pub all: Vec<Entry>,
@@ -142,7 +142,7 @@ impl fmt::Display for Runs {
 
 /// The size of a call. The smaller one is the easier to understand: a call with elements before one without, then by elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Size {
+pub struct CallSize {
     /// Whether some operand has no elements.
     pub is_empty: bool,
     /// The number of elements of all operands.
@@ -151,7 +151,7 @@ pub struct Size {
     pub dim: usize,
 }
 
-impl Size {
+impl CallSize {
     fn of(call: &Call) -> Self {
         let shapes = || call.operands.tensors().map(Tensor::shape);
         let elements = || shapes().map(gather_spec::Shape::element_count);
@@ -205,7 +205,7 @@ impl Entry {
             link: None,
             finding: false,
             call: failed.then(|| crate::words::call_line(call)),
-            size: Size::of(call),
+            size: CallSize::of(call),
             all: Vec::new(),
             facts: None,
             tested: result.profile.map(test).into_iter().collect(),

@@ -12,7 +12,7 @@ use crate::judge::Verdict;
 /// What a call is expected to give.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(from = "OutputOrCode")]
-pub(crate) enum Expected {
+pub(crate) enum ExpectedOutcome {
     /// An output.
     Output,
     /// An error with this code.
@@ -27,7 +27,7 @@ enum OutputOrCode {
     Code(ErrorCode),
 }
 
-impl From<OutputOrCode> for Expected {
+impl From<OutputOrCode> for ExpectedOutcome {
     fn from(text: OutputOrCode) -> Self {
         match text {
             OutputOrCode::Output => Self::Output,
@@ -39,7 +39,7 @@ impl From<OutputOrCode> for Expected {
 /// What a selector tests of a call.
 #[derive(Clone, Debug)]
 pub struct Facts {
-    pub(crate) expected: BTreeSet<Expected>,
+    pub(crate) expected: BTreeSet<ExpectedOutcome>,
     pub(crate) params: DType,
     pub(crate) indices: DType,
     pub(crate) rank: u64,
@@ -54,7 +54,7 @@ pub struct Facts {
 
 /// A case of a campaign that was judged, for a draft.
 #[derive(Clone, Debug)]
-pub struct Drawn {
+pub struct JudgedCase {
     pub(crate) law: Option<String>,
     pub(crate) operator: String,
     /// `pass`, or what is wrong.
@@ -105,7 +105,7 @@ impl Facts {
         let facts = Self::of_call(&run.case.signature, &run.call, profile)?;
         let allowed = run.expect.under(profile);
         Some(Self {
-            expected: allowed.iter().filter_map(Expected::of).collect(),
+            expected: allowed.iter().filter_map(ExpectedOutcome::of).collect(),
             params: dtypes.map_or(facts.params, |dtypes| dtypes.params),
             indices: dtypes.map_or(facts.indices, |dtypes| dtypes.indices),
             message,
@@ -114,7 +114,7 @@ impl Facts {
     }
 }
 
-impl Expected {
+impl ExpectedOutcome {
     fn of(allowed: &Allowed) -> Option<Self> {
         match allowed {
             Allowed::Output(_) | Allowed::Filled(_) | Allowed::Shape(_) => Some(Self::Output),

@@ -15,7 +15,7 @@ use crate::deviations::Deviations;
 use crate::entry::Entry;
 use crate::judge::{Strictness, Verdict};
 use crate::judged::Judged;
-use crate::report::{BackendReport, Page, Problem};
+use crate::report::{BackendReport, PageWidth, Problem};
 use crate::runner::InProcess;
 use crate::select::is_at;
 use crate::style::guarded;
@@ -73,17 +73,17 @@ fn run(factory: Arc<Factory>, deviations: Option<&Path>) -> ExitCode {
     if let (Some(place), Some(filter)) = (&place, &mut arguments.filter) {
         filter.truncate(filter.len() - place.len());
     }
-    let suite = match Suite::new(factory, deviations, place) {
-        Ok(suite) => Arc::new(suite),
+    let state = match HarnessState::new(factory, deviations, place) {
+        Ok(state) => Arc::new(state),
         Err(wrong) => {
             drop(writeln!(anstream::stderr(), "{}", guarded(&wrong)));
             return ExitCode::from(2);
         }
     };
-    for said in suite.description.unknown_names(&suite.spec) {
+    for said in state.description.unknown_names(&state.spec) {
         eprintln!("the backend {said}");
     }
-    let mut trials = trials(&suite);
+    let mut trials = trials(&state);
     trials.retain(|(_, trial)| !arguments.is_filtered_out(trial));
     let (chosen, trials): (Vec<Option<usize>>, Vec<Trial>) = trials.into_iter().unzip();
     let is_id = |filter: &&String| filter.contains('/');
@@ -95,11 +95,13 @@ fn run(factory: Arc<Factory>, deviations: Option<&Path>) -> ExitCode {
     if arguments.list || chosen.is_empty() {
         return conclusion.exit_code();
     }
-    let report = suite.ended(&chosen);
+    let report = state.ended(&chosen);
     // With JSON output, standard output must hold nothing else.
     match arguments.format {
-        Some(FormatSetting::Json) => drop(write!(anstream::stderr(), "{}", report.ending(Page::of_stdout()))),
-        _ => drop(write!(anstream::stdout(), "{}", report.ending(Page::of_stdout()))),
+        Some(FormatSetting::Json) => {
+            drop(write!(anstream::stderr(), "{}", report.ending(PageWidth::of_stdout())))
+        }
+        _ => drop(write!(anstream::stdout(), "{}", report.ending(PageWidth::of_stdout()))),
     }
     // Whether a deviation of several cases occurred, no test alone can know.
     let is_idle = |problem: &&Problem| matches!(problem, Problem::CaseDidNotOccur { .. });
@@ -109,7 +111,7 @@ fn run(factory: Arc<Factory>, deviations: Option<&Path>) -> ExitCode {
 }
 
 /// The state that all tests share.
-struct Suite {
+struct HarnessState {
     spec: Specification,
     factory: Arc<Factory>,
     deviations: Deviations,
@@ -125,16 +127,16 @@ struct Suite {
 }
 
 /// The tests, each with the position of its case. The last test checks the profile and has none.
-fn trials(suite: &Arc<Suite>) -> Vec<(Option<usize>, Trial)> {
+fn trials(state: &Arc<HarnessState>) -> Vec<(Option<usize>, Trial)> {
     let mut trials = Vec::new();
-    for (at, case) in suite.spec.cases.iter().enumerate() {
-        let undeclared = suite.not_asked(case).is_some();
-        let shared = Arc::clone(suite);
+    for (at, case) in state.spec.cases.iter().enumerate() {
+        let undeclared = state.not_asked(case).is_some();
+        let shared = Arc::clone(state);
         let trial = Trial::test(case.id.clone(), move || shared.test(at));
         let trial = if undeclared { trial.with_kind("not declared").with_ignored_flag(true) } else { trial };
         trials.push((Some(at), trial));
     }
-    let shared = Arc::clone(suite);
+    let shared = Arc::clone(state);
     let profile = Trial::test("profile", move || match shared.report().problems.as_slice() {
         [] => Ok(()),
         problems => Err(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n").into()),
@@ -143,7 +145,7 @@ fn trials(suite: &Arc<Suite>) -> Vec<(Option<usize>, Trial)> {
     trials
 }
 
-impl Suite {
+impl HarnessState {
     fn new(factory: Arc<Factory>, deviations: Option<&Path>, place: Option<String>) -> Result<Self, String> {
         let spec = Specification::embedded()
             .map_err(|wrong| wrong.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n\n"))?;
@@ -248,6 +250,6 @@ fn failure(report: &BackendReport, entry: &Entry) -> String {
         Verdict::UnexpectedPass => "unexpected-pass".to_owned(),
         _ => entry.label(),
     };
-    let fields = report.failure_in_lines(entry, Page::of_stdout());
+    let fields = report.failure_in_lines(entry, PageWidth::of_stdout());
     format!("{verdict}\n{fields}  show       gatherspec show '{}'", entry.run_id())
 }

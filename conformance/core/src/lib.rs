@@ -69,7 +69,7 @@ pub use variants::Variants;
 /// What the other crates of this project share with this one. Anything in here may change in any release.
 #[cfg(feature = "internals")]
 pub mod internals {
-    /// The unit of a campaign: what turns draws into questions, and their answers into a finding or none.
+    /// The unit of a campaign: what turns draws into requests, and their answers into a finding or none.
     pub mod check {
         pub use crate::check::*;
     }

@@ -70,7 +70,7 @@ pub(crate) enum Limit {
 }
 
 /// The part of a call that limits are about.
-pub(crate) struct Extent<'a> {
+pub(crate) struct CallExtent<'a> {
     pub(crate) call: &'a Call,
     /// Params and indices.
     pub(crate) operands: [&'a [usize]; 2],
@@ -113,13 +113,13 @@ impl Limits {
     }
 
     /// The limits that a call exceeds.
-    pub(crate) fn exceeded_by(&self, extent: &Extent<'_>) -> Vec<Limit> {
+    pub(crate) fn exceeded_by(&self, extent: &CallExtent<'_>) -> Vec<Limit> {
         self.each().filter(|limit| limit.is_exceeded_by(extent)).collect()
     }
 }
 
 impl Limit {
-    fn is_exceeded_by(&self, Extent { call, operands, axis, output }: &Extent<'_>) -> bool {
+    fn is_exceeded_by(&self, CallExtent { call, operands, axis, output }: &CallExtent<'_>) -> bool {
         let mut dims = operands.iter().copied().chain(output.map(|(_, dims)| dims));
         let elements =
             |dims: &[usize]| dims.iter().fold(1, |product: u128, dim| product.saturating_mul(*dim as u128));

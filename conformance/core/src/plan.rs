@@ -54,13 +54,13 @@ impl VariantsAsked {
 
 /// The variants that the runs of a backend are made in, within its budgets of compilations.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Plan {
+pub(crate) struct VariantPlan {
     asked: VariantsAsked,
     /// By operator, the budget and how many compilations all of its runs would take.
     budgets: BTreeMap<String, (u64, u64)>,
 }
 
-impl Plan {
+impl VariantPlan {
     /// A plan for a backend; the budget of an operator is shared by the runs of these cases, chosen or not, so that what is asked
     /// of a run does not depend on what else is. Where every variant is asked for, single runs or few, there is no budget.
     pub(crate) fn new<'a>(
@@ -237,7 +237,8 @@ mod tests {
             let capability = Capability { dtypes, index_dtypes, ..capability(compilations) };
             let reference = crate::builtin::backend("reference", Profile::default(), 0).unwrap().describe();
             let operators = [("tf.gather_nd".to_owned(), capability.clone())].into();
-            let plan = Plan::new(&Description { operators, ..reference }, which, &crate::embedded().cases);
+            let plan =
+                VariantPlan::new(&Description { operators, ..reference }, which, &crate::embedded().cases);
             let capability = &capability;
             let (mut compiled, mut laid_out, mut left_out) = (0, 0, 0);
             for run in runs() {

@@ -1,7 +1,7 @@
 //! Backends in processes of their own, over the protocol. A backend that crashes, hangs or breaks the protocol fails
 //! only the call that it was answering; every other result stands.
 //!
-//! Calls are pipelined: up to [`Limits::window`] of them are in flight. When a process fails, the call whose
+//! Calls are pipelined: up to [`ProcessLimits::window`] of them are in flight. When a process fails, the call whose
 //! reply was due need not be the cause: its reply may sit in the output buffer of a process that is stuck in
 //! a later call. So the calls that were in flight are sent again to a new process, in order, one at a time,
 //! and each is judged by that attempt. A run then stays at one call at a time; a campaign returns to
@@ -12,7 +12,7 @@
 //! repeats calls once per failing call; a failure that no call reproduces alone counts as a restart and ends
 //! its pipelining.
 //!
-//! [`ProcessBackend`] is the program to start and its [`Limits`]. From the bottom up: `memory` limits a
+//! [`ProcessBackend`] is the program to start and its [`ProcessLimits`]. From the bottom up: `memory` limits a
 //! process, `child` is a process with its pipes, `orphans` finds the processes that it leaves behind, and
 //! `not_started` explains why it did not start. `session` is the handshake and the exchange of lines;
 //! `inputs` writes calls and large tensors, and `replies` reads the answers. `client` sends a queue of calls
@@ -43,7 +43,7 @@ pub use batch::{Event, Watch};
 pub use dialogue::{Answers, Dialogue, Interrupted};
 pub use inputs::InputFile;
 pub use inputs::InputFolder;
-pub use program::{Broken, Limits, ProcessBackend};
+pub use program::{Broken, ProcessBackend, ProcessLimits};
 pub use run::{Findings, Trivial};
 pub use timer::Timer;
 pub use timer::Timing;

@@ -18,13 +18,13 @@ mod page;
 mod saved;
 mod summary;
 
-pub use crate::entry::{Entry, Runs, Size};
-pub use campaign::{Kind, Part, PartReport};
+pub use crate::entry::{CallSize, Entry, Runs};
+pub use campaign::{FailureKind, Part, PartReport};
 pub use cause::Cause;
 pub use departure::{Departure, Problem, departures};
-pub use found::{Asked, BackendReport, Ending, Report, SCHEMA, Summary};
+pub use found::{BackendReport, CaseCounts, Ending, Report, SCHEMA, Summary};
 pub use label::{Label, identity, shortened};
 pub use lines::{failures, gaps, remarks, sentence};
 #[cfg(any(feature = "harness", feature = "internals"))]
 pub use page::width_of_stdout;
-pub use page::{Page, WHOLE, filled, painted};
+pub use page::{PageWidth, WHOLE, filled, painted};

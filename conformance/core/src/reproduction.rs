@@ -6,7 +6,7 @@ use std::path::Path;
 
 use gather_spec::Variant;
 
-use crate::check::Way;
+use crate::check::CallSettings;
 use crate::shell::quoted;
 
 /// The environment variables that a line repeats if they are set: those of the loader and of sanitizers, and
@@ -28,7 +28,7 @@ const VARIABLES: [&str; 11] = [
 
 /// How a command line names a backend.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Named {
+pub enum BackendNaming {
     /// By `--backend`: one that is built in.
     BuiltIn,
     /// By `--backend`: an adapter, or the path of a program.
@@ -47,7 +47,7 @@ pub struct Reproduction {
     environment: Vec<(&'static str, String)>,
     /// Options besides the backend, quoted.
     options: Vec<String>,
-    named: Named,
+    named: BackendNaming,
     /// The backend, quoted.
     backend: String,
 }
@@ -55,7 +55,7 @@ pub struct Reproduction {
 impl Reproduction {
     /// Lines for a backend in the environment of this process. Its name and the options are quoted.
     #[must_use]
-    pub fn new(named: Named, backend: &str, options: &[String]) -> Self {
+    pub fn new(named: BackendNaming, backend: &str, options: &[String]) -> Self {
         let set = |name: &'static str| Some((name, quoted(&[std::env::var_os(name)?])));
         let environment = VARIABLES.into_iter().filter_map(set).collect();
         Self { environment, ..Self::anywhere(named, backend, options) }
@@ -63,13 +63,13 @@ impl Reproduction {
 
     /// Lines for a backend that do not depend on the environment.
     #[must_use]
-    pub fn anywhere(named: Named, backend: &str, options: &[String]) -> Self {
+    pub fn anywhere(named: BackendNaming, backend: &str, options: &[String]) -> Self {
         Self { environment: Vec::new(), options: options.to_vec(), named, backend: backend.to_owned() }
     }
 
     /// How the backend is named.
     #[must_use]
-    pub const fn named(&self) -> Named {
+    pub const fn named(&self) -> BackendNaming {
         self.named
     }
 
@@ -82,7 +82,7 @@ impl Reproduction {
     /// Whether the backend is the built-in one of this name.
     #[must_use]
     pub fn is_built_in(&self, name: &str) -> bool {
-        self.named == Named::BuiltIn && self.backend.split(':').next() == Some(name)
+        self.named == BackendNaming::BuiltIn && self.backend.split(':').next() == Some(name)
     }
 
     /// The line that repeats a case, before its id and after it. No id needs more than the quotes around it.
@@ -100,19 +100,19 @@ impl Reproduction {
     }
 
     /// The line that repeats the cases of a file, `-` for standard input, in a variant. A built-in backend answers in this way.
-    pub fn cases(&self, file: &Path, way: Way, variant: &Variant) -> String {
-        let mut of_way = self.clone();
-        if self.named == Named::BuiltIn {
+    pub fn cases(&self, file: &Path, settings: CallSettings, variant: &Variant) -> String {
+        let mut with_settings = self.clone();
+        if self.named == BackendNaming::BuiltIn {
             let name = self.backend.split(':').next().unwrap_or_default();
-            of_way.backend = format!("{name}:{}", way.profile);
-            if let Some(level) = way.level.filter(|_| name == "optimized") {
-                of_way.environment.retain(|(name, _)| *name != gather_optimized::LEVEL_VARIABLE);
-                of_way.environment.push((gather_optimized::LEVEL_VARIABLE, level.to_string()));
+            with_settings.backend = format!("{name}:{}", settings.profile);
+            if let Some(level) = settings.level.filter(|_| name == "optimized") {
+                with_settings.environment.retain(|(name, _)| *name != gather_optimized::LEVEL_VARIABLE);
+                with_settings.environment.push((gather_optimized::LEVEL_VARIABLE, level.to_string()));
             }
         }
         let cases = path("--cases", file);
         let made = if variant.is_usual() { String::new() } else { format!(" --variant {variant}") };
-        of_way.line("run", &format!("{cases}{made}"), "")
+        with_settings.line("run", &format!("{cases}{made}"), "")
     }
 
     /// The line that repeats a campaign, given what is drawn.
@@ -124,9 +124,11 @@ impl Reproduction {
         let variables = self.environment.iter().map(|(name, value)| format!("{name}={value}"));
         let words = ["gatherspec", command, before].map(str::to_owned);
         let (backend, last) = match self.named {
-            Named::BuiltIn | Named::Option => (format!("--backend {}", self.backend), String::new()),
-            Named::Library => (format!("--library {}", self.backend), String::new()),
-            Named::Command => (String::new(), format!("-- {}", self.backend)),
+            BackendNaming::BuiltIn | BackendNaming::Option => {
+                (format!("--backend {}", self.backend), String::new())
+            }
+            BackendNaming::Library => (format!("--library {}", self.backend), String::new()),
+            BackendNaming::Command => (String::new(), format!("-- {}", self.backend)),
         };
         let words = variables.chain(words).chain(self.options.iter().cloned());
         // What was read from standard input has no name that is known here.
@@ -150,7 +152,7 @@ mod tests {
     fn a_line_about_cases_of_standard_input_needs_a_file_and_does_not_wait() {
         let line = |options: &[&str]| {
             let options: Vec<String> = options.iter().map(|option| (*option).to_owned()).collect();
-            Reproduction::anywhere(Named::Command, "./mine", &options).case("o/t/a")
+            Reproduction::anywhere(BackendNaming::Command, "./mine", &options).case("o/t/a")
         };
         assert_eq!(line(&[]), "gatherspec run --case 'o/t/a' -- ./mine");
         assert_eq!(line(&["--cases -"]), "gatherspec run --cases - --case 'o/t/a' -- ./mine < FILE");

@@ -36,9 +36,9 @@ fn declared() -> Vec<&'static str> {
 
 /// The policies of a backend for an operator.
 #[derive(JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[schemars(rename = "Policies", deny_unknown_fields)]
 #[allow(dead_code, reason = "it is there to be described")]
-pub(crate) struct Policies {
+pub(crate) struct PolicyNames {
     /// What an index outside its axis gives.
     bad: Bad,
     /// What a negative index means.

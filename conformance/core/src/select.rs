@@ -14,7 +14,7 @@ use crate::words;
 
 /// Which cases to select. Absent criteria do not restrict.
 #[derive(Clone, Debug, Default)]
-pub struct Selection {
+pub struct CaseSelection {
     patterns: Vec<Pattern>,
     operators: Vec<String>,
     basis: Option<Basis>,
@@ -76,7 +76,7 @@ pub struct Pattern {
     /// The text without that.
     text: String,
     /// What the text names. A name takes precedence over a glob.
-    named: Named,
+    named: PatternTarget,
     /// The glob before the place, where there are both.
     before: Option<Box<Self>>,
     /// Compiled when it is first needed. An error says why the text cannot be read as a glob; it equals itself nevertheless.
@@ -85,7 +85,7 @@ pub struct Pattern {
 
 /// What a pattern is the name of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Named {
+enum PatternTarget {
     /// Nothing that is known.
     Nothing,
     /// A case with one run.
@@ -125,7 +125,7 @@ pub(crate) fn is_at(case: &Case, run: &str, place: &str) -> bool {
     in_mode && words_of(place).filter(|word| !is_mode(word)).all(&mut take)
 }
 
-impl Selection {
+impl CaseSelection {
     /// A selection by ids or globs, operators, and the weakest basis allowed. Several values of one criterion are alternatives.
     ///
     /// # Errors
@@ -208,7 +208,7 @@ impl Selection {
     }
 }
 
-impl Selection {
+impl CaseSelection {
     /// Reads a pattern that names one of these cases as that name only.
     ///
     /// # Errors
@@ -228,7 +228,7 @@ pub struct Chosen<'a> {
     /// The cases, in order.
     pub cases: &'a [&'a Arc<Case>],
     /// What selects among their runs; all if absent.
-    pub selection: Option<&'a Selection>,
+    pub selection: Option<&'a CaseSelection>,
 }
 
 impl Chosen<'_> {
@@ -271,7 +271,7 @@ impl Pattern {
         let is_place = place.ends_with(']') && place.rfind(['[', '*']) == Some(0);
         let has_both = is_place && name.contains(['*', '?', '{', '\\']);
         let before = if has_both { Some(Box::new(Self::new(name)?)) } else { None };
-        Ok(Self { written, variant, text, named: Named::Nothing, before, glob: OnceLock::new() })
+        Ok(Self { written, variant, text, named: PatternTarget::Nothing, before, glob: OnceLock::new() })
     }
 
     /// Reads a pattern that names one of these cases as that name, even if it could also be a glob.
@@ -280,12 +280,12 @@ impl Pattern {
         let mut named = cases.iter().map(Borrow::borrow).filter(|case| names(case).any(|one| one == name));
         let is_lone = |case: &Case| case.axes.combinations() == 1;
         self.named = match named.clone().next() {
-            None => Named::Nothing,
-            Some(_) if named.clone().all(is_lone) => Named::Lone,
+            None => PatternTarget::Nothing,
+            Some(_) if named.clone().all(is_lone) => PatternTarget::Lone,
             Some(_) if !place.is_empty() && named.any(|case| case.run_ids().contains(&self.text)) => {
-                Named::Run
+                PatternTarget::Run
             }
-            Some(_) => Named::Case,
+            Some(_) => PatternTarget::Case,
         };
     }
 
@@ -325,7 +325,9 @@ impl Pattern {
     fn matches_usual(&self, case: &Case, id: &str) -> bool {
         let (name, place) = split(&self.text);
         if names(case).any(|one| one == name) {
-            return place.is_empty() || id == self.text || self.named != Named::Run && is_at(case, id, place);
+            return place.is_empty()
+                || id == self.text
+                || self.named != PatternTarget::Run && is_at(case, id, place);
         }
         if let Some(before) = &self.before {
             return names(case).any(|name| before.fits(name)) && is_at(case, id, place);
@@ -348,7 +350,7 @@ impl Pattern {
 
     /// The glob, if the text is more than a name.
     fn glob(&self) -> Option<&GlobSet> {
-        let is_glob = self.named == Named::Nothing && self.text.contains(['*', '?', '[', '{', '\\']);
+        let is_glob = self.named == PatternTarget::Nothing && self.text.contains(['*', '?', '[', '{', '\\']);
         if is_glob { self.compiled().as_ref().ok() } else { None }
     }
 
@@ -361,9 +363,9 @@ impl Pattern {
     /// What says which cases or runs there are, if the pattern matches none.
     pub fn help(&self) -> String {
         match self.named {
-            Named::Nothing => "`gatherspec list cases` prints every id".to_owned(),
-            Named::Lone => "leave the brackets out".to_owned(),
-            Named::Case | Named::Run => {
+            PatternTarget::Nothing => "`gatherspec list cases` prints every id".to_owned(),
+            PatternTarget::Lone => "leave the brackets out".to_owned(),
+            PatternTarget::Case | PatternTarget::Run => {
                 format!("`gatherspec show '{}'` prints its runs", split(&self.text).0)
             }
         }
@@ -372,10 +374,14 @@ impl Pattern {
     /// Why the pattern matches nothing as it stands, in brackets; empty if it is a glob.
     pub fn not_a_glob(&self) -> String {
         match (self.named, self.compiled()) {
-            (Named::Nothing, Ok(_)) => String::new(),
-            (Named::Nothing, Err(why)) => format!(" (and cannot be read as a glob: {why})"),
-            (Named::Lone, _) => " (it names a case with a single run, whose id has no brackets)".to_owned(),
-            (Named::Case | Named::Run, _) => " (it names a case, but none of its runs)".to_owned(),
+            (PatternTarget::Nothing, Ok(_)) => String::new(),
+            (PatternTarget::Nothing, Err(why)) => format!(" (and cannot be read as a glob: {why})"),
+            (PatternTarget::Lone, _) => {
+                " (it names a case with a single run, whose id has no brackets)".to_owned()
+            }
+            (PatternTarget::Case | PatternTarget::Run, _) => {
+                " (it names a case, but none of its runs)".to_owned()
+            }
         }
     }
 
@@ -439,7 +445,7 @@ mod tests {
         let case = spec.cases.iter().find(|case| case.id == "numpy.take/bad-index/minus-one").unwrap();
         let chosen = |text: &str| {
             let cases = [case];
-            let mut selection = Selection::new(&[text.to_owned()], &[], None).unwrap();
+            let mut selection = CaseSelection::new(&[text.to_owned()], &[], None).unwrap();
             selection.settle(&[Arc::clone(case)]).unwrap();
             let runs =
                 Chosen { cases: &cases, selection: Some(&selection) }.runs(&mut Maker::default(), case);
@@ -487,7 +493,7 @@ mod tests {
     fn a_place_after_a_glob_chooses_runs_of_every_case_that_it_matches() {
         let spec = crate::embedded();
         let chosen = |text: &str| -> Vec<String> {
-            let mut selection = Selection::new(&[text.to_owned()], &[], None).unwrap();
+            let mut selection = CaseSelection::new(&[text.to_owned()], &[], None).unwrap();
             selection.settle(&spec.cases).unwrap();
             let cases = spec.cases.iter().filter(|case| selection.wants(case));
             let runs = |case: &Arc<Case>| {
@@ -502,7 +508,7 @@ mod tests {
             of_size.len() > 1 && of_size.iter().all(|id| words_of(split(id).1).any(|word| word == "n=1"))
         );
         let refused = |text: &str| {
-            let mut selection = Selection::new(&[text.to_owned()], &[], None).unwrap();
+            let mut selection = CaseSelection::new(&[text.to_owned()], &[], None).unwrap();
             selection.settle(&spec.cases).map_err(Pattern::help).unwrap_err()
         };
         assert_eq!(refused("tf.gather_nd/rows/permuted[f32]"), "leave the brackets out");
@@ -519,7 +525,7 @@ mod tests {
             |id: &str| Arc::new(Case::new(id.to_owned(), Arc::clone(&crate::embedded().cases[0].signature)));
         let cases = [named("o/t/a"), named("o/t/b3"), named("o/t/c")];
         let selected = |text: &str| {
-            let mut selection = Selection::new(&[text.to_owned()], &[], None).unwrap();
+            let mut selection = CaseSelection::new(&[text.to_owned()], &[], None).unwrap();
             selection.settle(&cases).map_err(Pattern::not_a_glob)?;
             Ok::<_, String>(cases.iter().map(|case| selection.wants(case)).collect::<Vec<_>>())
         };

@@ -143,14 +143,14 @@ pub fn answer_all(
     let mut line = Vec::new();
     loop {
         match read_line(&mut input, &mut line)? {
-            Line::End => return Ok(()),
-            Line::TooLong => {
+            LineRead::End => return Ok(()),
+            LineRead::TooLong => {
                 let invalid =
                     format!("the line is longer than {MAX_LINE} bytes; send large tensors as a file");
                 send(&mut output, &InvalidReply::new(None, &invalid))?;
                 continue;
             }
-            Line::Whole => {}
+            LineRead::Whole => {}
         }
         match Request::parse(&line) {
             Ok(Request::Stop(_)) => return Ok(()),
@@ -162,27 +162,27 @@ pub fn answer_all(
     }
 }
 
-enum Line {
+enum LineRead {
     Whole,
     TooLong,
     End,
 }
 
 /// Reads one line without its end. If the line is too long, skips to its end.
-fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Line> {
+fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<LineRead> {
     line.clear();
     // Releases the memory of an earlier long line.
     line.shrink_to(KEPT);
     let read = input.take(MAX_LINE + 1).read_until(b'\n', line)?;
     if read == 0 {
-        return Ok(Line::End);
+        return Ok(LineRead::End);
     }
     if line.last() == Some(&b'\n') || read as u64 <= MAX_LINE {
-        return Ok(Line::Whole);
+        return Ok(LineRead::Whole);
     }
     *line = Vec::new();
     input.skip_until(b'\n')?;
-    Ok(Line::TooLong)
+    Ok(LineRead::TooLong)
 }
 
 /// The server: a backend, with what is needed to reject messages that it must not see.
@@ -487,9 +487,9 @@ mod tests {
     fn the_memory_of_a_long_line_is_given_back() {
         let lines = [vec![b'x'; 3 * KEPT], b"\nshort\n".to_vec()].concat();
         let (mut input, mut line) = (&lines[..], Vec::new());
-        assert!(matches!(read_line(&mut input, &mut line), Ok(Line::Whole)));
+        assert!(matches!(read_line(&mut input, &mut line), Ok(LineRead::Whole)));
         assert!(line.capacity() >= 3 * KEPT);
-        assert!(matches!(read_line(&mut input, &mut line), Ok(Line::Whole)));
+        assert!(matches!(read_line(&mut input, &mut line), Ok(LineRead::Whole)));
         assert_eq!(line, b"short\n");
         assert!(line.capacity() <= KEPT, "{}", line.capacity());
     }

@@ -4,7 +4,7 @@ use gather_spec::signature::{AttributeDefault, AttributeRole, Axis, Join, Range}
 use gather_spec::{Attribute, Call, DType, Form, Roles, Signature, Tensor};
 
 /// What is known of the output of a call whose attributes are in range.
-pub struct Expected {
+pub struct ExpectedOutput {
     /// The dtype of the output.
     pub dtype: DType,
     /// Its shape.
@@ -14,11 +14,11 @@ pub struct Expected {
 }
 
 /// The dtype and the shape of the output of a call whose attributes are in range.
-pub fn of_output(signature: &Signature, call: &Call) -> Option<Expected> {
+pub fn of_output(signature: &Signature, call: &Call) -> Option<ExpectedOutput> {
     let roles = signature.roles(call).ok()?;
     let (params, indices) = (roles.params.shape(), roles.indices.shape());
     let resolved = |role, sent: Option<i64>, batch| {
-        let ranks = Ranks { params: params.len(), indices: indices.len(), batch };
+        let ranks = CallRanks { params: params.len(), indices: indices.len(), batch };
         match sent {
             None => default_of(signature, role, ranks),
             Some(value) if value < 0 => {
@@ -52,7 +52,7 @@ pub fn of_output(signature: &Signature, call: &Call) -> Option<Expected> {
             [&*batch_dims, &rest.concat()].concat()
         }
     };
-    Some(Expected { dtype: roles.params.dtype(), shape, apart })
+    Some(ExpectedOutput { dtype: roles.params.dtype(), shape, apart })
 }
 
 /// The output shape of form elements: that of indices, except that an index dim of 1 takes the dim of params where
@@ -84,7 +84,7 @@ pub fn of_windows(signature: &Signature, roles: &Roles<&Tensor>) -> Option<Vec<u
 }
 
 /// The default of an attribute in a call with these ranks; `None` if that is out of range.
-pub fn default_of(signature: &Signature, role: AttributeRole, parts: Ranks) -> Option<usize> {
+pub fn default_of(signature: &Signature, role: AttributeRole, parts: CallRanks) -> Option<usize> {
     let Some(attribute) = signature.attribute(role) else {
         return Some(if role == AttributeRole::Axis { parts.batch } else { 0 });
     };
@@ -103,7 +103,7 @@ pub fn default_of(signature: &Signature, role: AttributeRole, parts: Ranks) -> O
 }
 
 /// The rank from which a negative value of an attribute counts; `None` if negative values are not allowed.
-pub fn counts_from(signature: &Signature, role: AttributeRole, parts: Ranks) -> Option<usize> {
+pub fn counts_from(signature: &Signature, role: AttributeRole, parts: CallRanks) -> Option<usize> {
     match signature.attribute(role)?.range? {
         Range::FromMinusRBelowR => Some(parts.params),
         Range::FromMinusQToQ | Range::FromMinusSmallerRankToSmallerRank => Some(parts.indices),
@@ -113,7 +113,7 @@ pub fn counts_from(signature: &Signature, role: AttributeRole, parts: Ranks) -> 
 
 /// The ranks of a call, and the number of its batch dims.
 #[derive(Clone, Copy, Debug)]
-pub struct Ranks {
+pub struct CallRanks {
     /// That of params.
     pub params: usize,
     /// That of indices.

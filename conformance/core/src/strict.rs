@@ -40,9 +40,9 @@ pub(crate) fn objects<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
 pub(crate) fn in_order<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<Vec<(String, T)>, D::Error> {
-    struct Entries<T>(PhantomData<T>);
+    struct OrderedEntries<T>(PhantomData<T>);
 
-    impl<'de, T: Deserialize<'de>> Visitor<'de> for Entries<T> {
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for OrderedEntries<T> {
         type Value = Vec<(String, T)>;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -65,7 +65,7 @@ pub(crate) fn in_order<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
         }
     }
 
-    deserializer.deserialize_map(Entries(PhantomData))
+    deserializer.deserialize_map(OrderedEntries(PhantomData))
 }
 
 /// The most operands of a call: far more than any operator has.
@@ -75,9 +75,9 @@ const MOST_OPERANDS: usize = 64;
 pub(crate) fn unique<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<BTreeMap<String, T>, D::Error> {
-    struct Entries<T>(PhantomData<T>);
+    struct UniqueEntries<T>(PhantomData<T>);
 
-    impl<'de, T: Deserialize<'de>> Visitor<'de> for Entries<T> {
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for UniqueEntries<T> {
         type Value = BTreeMap<String, T>;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -97,7 +97,7 @@ pub(crate) fn unique<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
         }
     }
 
-    deserializer.deserialize_map(Entries(PhantomData))
+    deserializer.deserialize_map(UniqueEntries(PhantomData))
 }
 
 /// A value that may only be read from an object.

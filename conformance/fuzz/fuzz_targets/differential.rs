@@ -6,8 +6,8 @@ use std::cell::RefCell;
 
 use gather_conformance::builtin;
 use gather_conformance::internals::check::{Check, Step, Tally};
-use gather_campaign::fuzz::{Differential, Subject};
-use gather_campaign::generate::Choices;
+use gather_campaign::fuzz::{Differential, CampaignSubject};
+use gather_campaign::generate::ChoiceSequence;
 use gather_conformance::internals::judge::Strictness;
 use gather_spec::{Outcome, Profile};
 use libfuzzer_sys::fuzz_target;
@@ -17,7 +17,7 @@ const MOST_ELEMENTS: usize = 1 << 13;
 
 struct Side {
     check: Differential,
-    subject: Subject,
+    subject: CampaignSubject,
 }
 
 impl Side {
@@ -26,19 +26,19 @@ impl Side {
         let description = builtin::backend("optimized", Profile::default(), builtin::MAX_OUTPUT)
             .expect("a name from the list")
             .describe();
-        let subject = Subject::built_in("optimized", builtin::signatures(), &profiles).expect("a name from the list");
+        let subject = CampaignSubject::built_in("optimized", builtin::signatures(), &profiles).expect("a name from the list");
         let signatures = builtin::signatures();
         Self { check: Differential::new(&description, signatures, profiles, Strictness::Strict), subject }
     }
 
     fn run(&mut self, draws: &[u64]) {
         let step = |asked: &[_], answers: &[_]| {
-            let mut choices = Choices::from_draws(draws.to_vec());
+            let mut choices = ChoiceSequence::from_draws(draws.to_vec());
             self.check.step(&mut choices, asked, answers, &mut Tally::default())
         };
         let Step::Ask(asked) = step(&[], &[]) else { return };
-        let questions: Vec<_> = asked.iter().collect();
-        let answers = self.subject.ask(&questions).answers;
+        let requests: Vec<_> = asked.iter().collect();
+        let answers = self.subject.ask(&requests).answers;
         if answers.iter().flatten().any(is_large) {
             return;
         }

@@ -10,7 +10,7 @@ use crate::native;
 use gather_conformance::builtin::{self, Policies};
 use gather_conformance::internals::in_process::{self, InProcessBackend};
 use gather_conformance::internals::process::ProcessBackend;
-use gather_conformance::internals::reproduction::{Named, Reproduction};
+use gather_conformance::internals::reproduction::{BackendNaming, Reproduction};
 use gather_conformance::internals::shell::quoted;
 
 use super::folders::Folders;
@@ -90,18 +90,18 @@ impl BackendArgument {
     }
 
     /// How a command line names it.
-    pub(super) const fn named(&self) -> Named {
+    pub(super) const fn named(&self) -> BackendNaming {
         match self {
-            Self::BuiltIn(_) => Named::BuiltIn,
-            Self::Adapter(_) | Self::Program(_) => Named::Option,
-            Self::Library(_) => Named::Library,
-            Self::Command(_) => Named::Command,
+            Self::BuiltIn(_) => BackendNaming::BuiltIn,
+            Self::Adapter(_) | Self::Program(_) => BackendNaming::Option,
+            Self::Library(_) => BackendNaming::Library,
+            Self::Command(_) => BackendNaming::Command,
         }
     }
 
     /// The command lines that repeat a campaign on it and what the campaign finds.
     pub(super) fn reproduction(&self, options: &ProcessOptions, folders: &Folders) -> Reproduction {
-        let given = if self.named() == Named::BuiltIn { Vec::new() } else { options.given() };
+        let given = if self.named() == BackendNaming::BuiltIn { Vec::new() } else { options.given() };
         Reproduction::new(self.named(), &self.argument(), &[folders.options(), given].concat())
     }
 

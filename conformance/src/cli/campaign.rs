@@ -7,15 +7,15 @@ use gather_spec::{Signatures, Specification};
 
 use crate::report::{BackendReport, Part, PartReport, Problem};
 use gather_campaign::fuzz::{
-    self, Differential, GENERATORS, OfOperators, Pace, SHORT, Saver, Shard, Shrinking, Stopped, drive_with,
+    self, Aborted, Differential, GENERATORS, OfOperators, Pace, SHORT, Saver, Shard, Shrinking, drive_with,
 };
 use gather_campaign::laws::Laws;
 use gather_conformance::backend::Description;
 use gather_conformance::internals::check::{Check, Key};
-use gather_conformance::internals::deviations::{Deviations, Extent, Watched};
+use gather_conformance::internals::deviations::{CampaignExtent, Deviations, Watched};
 use gather_conformance::internals::interrupt;
 use gather_conformance::internals::judge::Verdict;
-use gather_conformance::internals::reproduction::{Named, Reproduction};
+use gather_conformance::internals::reproduction::{BackendNaming, Reproduction};
 
 use super::progress::Progress;
 use super::target::CampaignTarget;
@@ -43,13 +43,13 @@ pub(super) struct RunCampaign<'a> {
 
 impl RunCampaign<'_> {
     /// How much of the campaign of a run without options this one has, if no part ends early.
-    fn extent(&self, target: &CampaignTarget) -> Extent {
+    fn extent(&self, target: &CampaignTarget) -> CampaignExtent {
         let declared = target.subjects.0[0].description().operators.keys().cloned().collect();
         let all = self.signatures.iter().map(|signature| signature.operator.to_string());
         let is_chosen =
             |name: &String| self.operators.is_empty() || self.operators.iter().any(|chosen| chosen == name);
         let chosen = all.filter(is_chosen).collect();
-        Extent { chosen, declared, drawn: self.drawn.cmp(&self.usual), complete: true }
+        CampaignExtent { chosen, declared, drawn: self.drawn.cmp(&self.usual), complete: true }
     }
 
     fn cases(&self, part: Part) -> u64 {
@@ -106,7 +106,7 @@ impl RunCampaign<'_> {
         let saver = Saver { spec: self.spec, folder: Some(&self.found), reproduction: &reproduction };
         // What is known needs no example; what should be known, and passes, does.
         let wants = |key: &Key| key.known.is_none() || key.verdict == Verdict::UnexpectedPass;
-        let is_ours = reproduction.named() == Named::BuiltIn;
+        let is_ours = reproduction.named() == BackendNaming::BuiltIn;
         let shrinking = Shrinking { wants: &wants, time: (!is_ours).then_some(TIME_TO_SHRINK) };
         let pace = Pace { end: None, checkpoint: Duration::from_secs(1) };
         let mut latest = start.clone();
@@ -117,8 +117,8 @@ impl RunCampaign<'_> {
         });
         let why = match &ended {
             Ok(_) => interrupt::signal().map(|signal| format!("interrupted by {signal}")),
-            Err(Stopped::Broken(broken)) => Some(broken.to_string()),
-            Err(Stopped::Io(error)) => Some(error.to_string()),
+            Err(Aborted::Broken(broken)) => Some(broken.to_string()),
+            Err(Aborted::Io(error)) => Some(error.to_string()),
         };
         let done = ended.unwrap_or(latest);
         let problem = why.filter(|_| !done.complete).map(|why| Problem::CampaignEnded {
@@ -140,7 +140,7 @@ impl RunCampaign<'_> {
                 Box::new(check.edges_in(SHORT.edges_in))
             }
             Part::Laws => {
-                let in_process = target.reproduction.named() == Named::BuiltIn;
+                let in_process = target.reproduction.named() == BackendNaming::BuiltIn;
                 let laws = Laws::new(description, signatures, profiles, in_process, &[]);
                 Box::new(laws.expect("no law is named").edges_in(SHORT.edges_in))
             }

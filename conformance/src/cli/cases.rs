@@ -9,7 +9,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use gather_spec::load::Wanted;
 use gather_spec::{Basis, Case, Signatures, Specification};
 
-use gather_conformance::internals::select::{Pattern, Selection, Suite};
+use gather_conformance::internals::select::{CaseSelection, Pattern, Suite};
 use gather_conformance::internals::words::name;
 
 use super::ending::Failure;
@@ -57,8 +57,8 @@ pub(super) fn selection(
     patterns: &[String],
     operators: &[String],
     basis: Option<Basis>,
-) -> Result<Selection, Failure> {
-    let mut selection = Selection::new(patterns, operators, basis).map_err(Failure::Usage)?;
+) -> Result<CaseSelection, Failure> {
+    let mut selection = CaseSelection::new(patterns, operators, basis).map_err(Failure::Usage)?;
     selection.settle(cases).map_err(|pattern| {
         Failure::Usage(format!(
             "--case `{}` matches no case{}\nhelp: {}",

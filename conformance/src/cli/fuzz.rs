@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use gather_spec::{Signatures, Specification};
 
 use gather_campaign::fuzz::{
-    Campaign, CampaignReport, Corpus, Differential, GENERATORS, MOST_CASES, OfOperators, Pace, Saved, Saver,
-    Shard, Shrinking, Stopped, drive_with, silence_backends,
+    Aborted, Campaign, CampaignReport, Corpus, Differential, GENERATORS, MOST_CASES, OfOperators, Pace,
+    Saved, Saver, Shard, Shrinking, drive_with, silence_backends,
 };
 use gather_campaign::generate::EDGES_IN;
 use gather_campaign::laws::Laws;
@@ -19,7 +19,7 @@ use gather_conformance::internals::files::check_writable;
 use gather_conformance::internals::interrupt::Gentle;
 use gather_conformance::internals::plan::VariantsAsked;
 use gather_conformance::internals::process;
-use gather_conformance::internals::reproduction::Named;
+use gather_conformance::internals::reproduction::BackendNaming;
 
 use super::backend::BackendArgument;
 use super::campaign::REFERENCE;
@@ -155,15 +155,15 @@ impl FuzzArgs {
     }
 
     /// How an aborted campaign ends.
-    fn stopped(why: Stopped, report: &Path) -> Failure {
+    fn stopped(why: Aborted, report: &Path) -> Failure {
         match why {
-            Stopped::Broken(broken) => {
+            Aborted::Broken(broken) => {
                 let report = report.display();
                 Failure::Broken(format!(
                     "{broken}\nthe cases up to the last checkpoint are in {report}; --resume continues"
                 ))
             }
-            Stopped::Io(error) => Failure::Usage(error.to_string()),
+            Aborted::Io(error) => Failure::Usage(error.to_string()),
         }
     }
 
@@ -179,7 +179,7 @@ impl FuzzArgs {
             let check = Differential::new(description, signatures, profiles, target.strictness);
             return Ok(Box::new(check.edges_in(self.edges_in)));
         }
-        let in_process = target.reproduction.named() == Named::BuiltIn;
+        let in_process = target.reproduction.named() == BackendNaming::BuiltIn;
         let laws = Laws::new(description, signatures, &target.profiles, in_process, &self.chosen);
         Ok(Box::new(laws.map_err(Failure::Usage)?.edges_in(self.edges_in)))
     }

@@ -12,7 +12,7 @@ use crate::report::{self, BackendReport, FILES, PAGE, Report};
 use crate::results::Results;
 use gather_conformance::internals::deviations::{self, Deviations};
 use gather_conformance::internals::files::{check_writable, write_whole};
-use gather_conformance::internals::reproduction::Named;
+use gather_conformance::internals::reproduction::BackendNaming;
 
 use super::output::complain;
 
@@ -124,7 +124,7 @@ fn cannot_write(path: &Path, error: &io::Error) -> String {
 
 /// Whether a backend is built in. The name that a program gives itself proves nothing, so this asks the command line.
 fn is_built_in(backend: &BackendReport) -> bool {
-    backend.named == Named::BuiltIn
+    backend.named == BackendNaming::BuiltIn
 }
 
 /// `target/gatherspec` of the Cargo workspace around the current folder, else `gatherspec-report`.

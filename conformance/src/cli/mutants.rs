@@ -3,7 +3,7 @@
 use gather_spec::load::Wanted;
 use gather_spec::{Case, Run, Signatures, Specification};
 
-use gather_conformance::internals::select::{Selection, Suite};
+use gather_conformance::internals::select::{CaseSelection, Suite};
 use gather_conformance::internals::words::name;
 use gather_strength::mutants::strength::{self, Strength};
 
@@ -45,10 +45,10 @@ impl MutantsArgs {
             return Err(Failure::Usage("mutants do not run on the large cases".to_owned()));
         }
         let operators = chosen_operators(spec, &self.operators)?;
-        let suite = Selection::new(&[], &operators, None).map_err(Failure::Usage)?.of_suite(self.suite);
+        let suite = CaseSelection::new(&[], &operators, None).map_err(Failure::Usage)?.of_suite(self.suite);
         let cases = spec.cases.iter().filter(|case| suite.wants(case) && !case.axes.has_sizes());
         let runs: Vec<Run> = cases.flat_map(Case::runs).filter(|run| suite.wants_run(run)).collect();
-        let mut left_out = Selection::new(&self.without, &[], None).map_err(Failure::Usage)?;
+        let mut left_out = CaseSelection::new(&self.without, &[], None).map_err(Failure::Usage)?;
         left_out.settle(&spec.cases).map_err(|idle| {
             let (text, why) = (name(idle.as_str()), idle.not_a_glob());
             Failure::Usage(format!("--without `{text}` matches no case{why}"))

@@ -8,7 +8,7 @@ use gather_spec::Variant;
 
 use crate::adapters::Launch;
 use gather_conformance::internals::plan::VariantsAsked;
-use gather_conformance::internals::process::{Limits, ProcessBackend};
+use gather_conformance::internals::process::{ProcessBackend, ProcessLimits};
 use gather_conformance::internals::reproduction::path;
 use gather_conformance::internals::shell::option;
 
@@ -31,7 +31,7 @@ pub(super) struct ProcessOptions {
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "12")]
     virtual_limit: Duration,
     /// Longest line that a program may write, in bytes
-    #[arg(long, value_name = "BYTES", default_value_t = Limits::default().reply)]
+    #[arg(long, value_name = "BYTES", default_value_t = ProcessLimits::default().reply)]
     reply_limit: usize,
     /// Address space of a program, in bytes, on Linux; 0 for no limit. An adapter that runs a browser has none
     #[arg(long, value_name = "BYTES", default_value_t = 16 << 30)]
@@ -40,7 +40,7 @@ pub(super) struct ProcessOptions {
     #[arg(long, value_name = "N")]
     restarts: Option<usize>,
     /// Size in bytes from which a tensor is sent as a file; the file is checked for changes after the call
-    #[arg(long, value_name = "BYTES", default_value_t = Limits::default().file_above)]
+    #[arg(long, value_name = "BYTES", default_value_t = ProcessLimits::default().file_above)]
     file_above: usize,
 }
 
@@ -59,22 +59,22 @@ impl ProcessOptions {
         ProcessBackend { arguments, environment, limits, ..ProcessBackend::new(program) }
     }
 
-    fn limits(&self) -> Limits {
-        Limits {
+    fn limits(&self) -> ProcessLimits {
+        ProcessLimits {
             start: self.start_limit,
             call: self.call_limit,
             virtual_call: self.virtual_limit,
             reply: self.reply_limit,
             memory: (self.memory_limit > 0).then_some(self.memory_limit),
-            restarts: self.restarts.unwrap_or(Limits::default().restarts),
+            restarts: self.restarts.unwrap_or(ProcessLimits::default().restarts),
             file_above: self.file_above,
-            ..Limits::default()
+            ..ProcessLimits::default()
         }
     }
 
     /// The options that differ from their defaults, as on a command line.
     pub(super) fn given(&self) -> Vec<String> {
-        let (limits, usual) = (self.limits(), Limits::default());
+        let (limits, usual) = (self.limits(), ProcessLimits::default());
         let time = |name, given: Duration, usual| (given != usual).then(|| option(name, given.as_secs_f64()));
         let size = |name, given: usize, usual| (given != usual).then(|| option(name, given));
         let memory = limits.memory != usual.memory;

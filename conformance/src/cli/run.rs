@@ -22,7 +22,7 @@ use gather_conformance::builtin;
 use gather_conformance::internals::entry::Entry;
 use gather_conformance::internals::interrupt::{self, Gentle};
 use gather_conformance::internals::process;
-use gather_conformance::internals::select::{Chosen, Selection, Suite};
+use gather_conformance::internals::select::{CaseSelection, Chosen, Suite};
 use gather_conformance::internals::words::counted;
 
 use super::backend::BackendArgument;
@@ -319,7 +319,7 @@ struct RunContext<'a> {
 }
 
 /// The cases to run, and what selects among their runs.
-type Selected<'a> = (Vec<&'a Arc<Case>>, Selection);
+type Selected<'a> = (Vec<&'a Arc<Case>>, CaseSelection);
 
 /// The cases that failed on some backend of an earlier run.
 fn failed_in(path: &Path) -> Result<BTreeSet<String>, Failure> {

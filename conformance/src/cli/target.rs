@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use gather_spec::{Profile, Signatures};
 
-use gather_campaign::fuzz::{Subject, Subjects};
+use gather_campaign::fuzz::{CampaignSubject, Subjects};
 use gather_conformance::builtin::Policies;
 use gather_conformance::internals::judge::Strictness;
 use gather_conformance::internals::process::{Dialogue, ProcessBackend};
@@ -35,7 +35,9 @@ impl CampaignTarget {
         let given = Profile { bad: bad.unwrap_or_default(), negative: negative.unwrap_or_default() };
         let profiles: Vec<Profile> = if free { Profile::all_specified().collect() } else { vec![given] };
         let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        let make = |_| Subject::built_in(&backend.name, signatures, &profiles).expect("the name was checked");
+        let make = |_| {
+            CampaignSubject::built_in(&backend.name, signatures, &profiles).expect("the name was checked")
+        };
         let subjects = Subjects((0..jobs.unwrap_or_else(cores).get()).map(make).collect());
         Self { subjects, reproduction, profiles, strictness: Strictness::Strict }
     }
@@ -49,8 +51,9 @@ impl CampaignTarget {
         reproduction: Reproduction,
         jobs: Option<NonZeroUsize>,
     ) -> Result<Self, String> {
-        let start = |_| Dialogue::start(program.clone()).map(|dialogue| Subject::Process(Box::new(dialogue)));
-        let subjects: Vec<Subject> = (0..jobs.map_or(1, NonZeroUsize::get))
+        let start =
+            |_| Dialogue::start(program.clone()).map(|dialogue| CampaignSubject::Process(Box::new(dialogue)));
+        let subjects: Vec<CampaignSubject> = (0..jobs.map_or(1, NonZeroUsize::get))
             .map(start)
             .collect::<Result<_, _>>()
             .map_err(|broken| broken.to_string())?;

@@ -11,7 +11,7 @@ use gather_conformance::internals::words::{counted, cut, name};
 
 use super::{BackendReport, Report};
 use super::{Label, identity};
-use super::{Page, failures, painted};
+use super::{PageWidth, failures, painted};
 use gather_conformance::internals::entry::Entry;
 
 /// The most ids to name in a list.
@@ -63,7 +63,7 @@ impl<'a> Changes<'a> {
 
     /// The changes for people, with colours. If `quiet`, only how many there are.
     pub(crate) fn render(&self, quiet: bool) -> String {
-        let page = Page::of_stdout();
+        let page = PageWidth::of_stdout();
         let mut text = String::new();
         let shown = if quiet { &[] } else { self.backends.as_slice() };
         for one in shown {
@@ -194,7 +194,7 @@ impl<'a> BackendChanges<'a> {
         }
     }
 
-    fn write_failures(&self, text: &mut String, page: Page) {
+    fn write_failures(&self, text: &mut String, page: PageWidth) {
         let only = self.only_new();
         for label in Label::of_all(std::slice::from_ref(&only)) {
             failures(text, &only, &label, page);
@@ -210,7 +210,7 @@ impl<'a> BackendChanges<'a> {
         }
     }
 
-    fn write_lists(&self, text: &mut String, page: Page) {
+    fn write_lists(&self, text: &mut String, page: PageWidth) {
         for (what, ids) in [
             ("fixed", &self.fixed),
             ("changed", &self.other),

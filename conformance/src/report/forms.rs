@@ -50,7 +50,7 @@ pub fn render(report: &Report, format: ReportFormat) -> String {
 
 /// Renders the report for people, for the width of the terminal.
 pub(crate) fn render_human(report: &Report, verbosity: Verbosity) -> String {
-    human::render(report, human::Page::of_stdout(), verbosity)
+    human::render(report, human::PageWidth::of_stdout(), verbosity)
 }
 
 /// Writes `report.html`, `report.json`, `report.xml`, `report.md` and a badge for each backend, each atomically, and

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use gather_conformance::internals::style;
 
-pub(super) use super::{Label, Page, Report, failures, gaps, painted, remarks, sentence};
+pub(super) use super::{Label, PageWidth, Report, failures, gaps, painted, remarks, sentence};
 
 /// The most clauses to name in one list.
 const CLAUSES: usize = 5;
@@ -24,7 +24,7 @@ pub(crate) enum Verbosity {
 }
 
 /// Renders the report with colours. Output other than a terminal must strip them.
-pub(super) fn render(report: &Report, page: Page, verbosity: Verbosity) -> String {
+pub(super) fn render(report: &Report, page: PageWidth, verbosity: Verbosity) -> String {
     let labels = Label::of_all(&report.backends);
     let mut text = String::new();
     if verbosity != Verbosity::Quiet {
@@ -45,7 +45,7 @@ pub(super) fn render(report: &Report, page: Page, verbosity: Verbosity) -> Strin
 }
 
 /// Writes the failures, the matrix and remarks.
-fn found(text: &mut String, report: &Report, labels: &[Label], page: Page) {
+fn found(text: &mut String, report: &Report, labels: &[Label], page: PageWidth) {
     for (backend, label) in report.backends.iter().zip(labels) {
         if let Some(why) = &backend.broken {
             let lines = page.lines(2, &format!("{}: {why}", label.short()));
@@ -71,7 +71,7 @@ mod tests {
     use unicode_width::UnicodeWidthStr;
 
     use super::*;
-    use crate::report::{Entry, Part, ReportFormat, Size};
+    use crate::report::{CallSize, Entry, Part, ReportFormat};
     use gather_campaign::fuzz::CampaignReport;
     use gather_conformance::builtin;
     use gather_conformance::internals::judge::{Strictness, Verdict};
@@ -138,7 +138,7 @@ mod tests {
         gather_spec::Element::zero(case.params().dtype())
     }
 
-    fn plain(report: &Report, page: Page) -> String {
+    fn plain(report: &Report, page: PageWidth) -> String {
         anstream::adapter::strip_str(&render(report, page, Verbosity::Usual)).to_string()
     }
 
@@ -147,8 +147,8 @@ mod tests {
         for backends in [1, 2, 3, 6] {
             let report = report(backends);
             for width in [80, 120, 200] {
-                let text =
-                    matrix::matrix(&report, &Label::of_all(&report.backends), Page::wide(width)).to_string();
+                let text = matrix::matrix(&report, &Label::of_all(&report.backends), PageWidth::wide(width))
+                    .to_string();
                 let widest = text.lines().map(UnicodeWidthStr::width).max().unwrap();
                 assert!(widest <= width, "{backends} backends take {widest} of {width} columns:\n{text}");
                 let words: BTreeSet<&str> = text.split_whitespace().collect();
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn each_kind_of_failures_of_a_campaign_is_shown_in_every_form() {
         let report = report(2);
-        let text = plain(&report, Page::ENDLESS);
+        let text = plain(&report, PageWidth::ENDLESS);
         let kind = "law permuted-indices: tf.gather wrong-output, strings";
         let junit = forms::render(&report, ReportFormat::Junit);
         for form in [&text, &junit, &forms::render(&report, ReportFormat::Markdown)] {
@@ -191,10 +191,10 @@ mod tests {
     #[test]
     fn no_word_of_a_failure_is_broken() {
         let report = report(1);
-        let whole = plain(&report, Page::ENDLESS);
+        let whole = plain(&report, PageWidth::ENDLESS);
         let whole: BTreeSet<&str> = whole.split_whitespace().collect();
         for line in
-            plain(&report, Page::wide(80)).lines().filter(|line| !line.starts_with(['│', '┌', '└', '╞']))
+            plain(&report, PageWidth::wide(80)).lines().filter(|line| !line.starts_with(['│', '┌', '└', '╞']))
         {
             let words: Vec<&str> = line.split_whitespace().collect();
             let element = |word: &str| word.contains(['…', '^', '[', ']', '\\']);
@@ -225,11 +225,11 @@ mod tests {
         backend.conclude(&alike, &SPEC);
         backend.results.iter_mut().zip((0..alike.len()).rev()).for_each(|(entry, size)| {
             // The last one has the fewest elements: none at all.
-            entry.size = Size { is_empty: size == 0, elements: size, dim: size };
+            entry.size = CallSize { is_empty: size == 0, elements: size, dim: size };
         });
         let smallest = backend.results[alike.len() - 2].run_id().to_owned();
         let report = Report { backends: vec![backend], ..Report::new() };
-        let text = plain(&report, Page::ENDLESS);
+        let text = plain(&report, PageWidth::ENDLESS);
         assert!(alike.len() > 2, "{} cases", alike.len());
         assert!(text.starts_with(&format!("rejected-good-input {smallest} on ")), "{text}");
         assert!(text.contains(&format!("  also       {} more of this verdict", alike.len() - 1)), "{text}");
@@ -253,7 +253,7 @@ mod tests {
         backend.conclude(&cases, &SPEC);
         let reasons: BTreeSet<usize> = runs.iter().map(|case| case.call.attributes.len()).collect();
         let report = Report { backends: vec![backend], ..Report::new() };
-        let text = plain(&report, Page::ENDLESS);
+        let text = plain(&report, PageWidth::ENDLESS);
         assert!(reasons.len() < cases.len());
         assert_eq!(text.matches("\n  reproduce ").count(), reasons.len(), "{text}");
         assert!(text.contains(" more of this verdict and this answer: "), "{text}");
@@ -263,7 +263,7 @@ mod tests {
     fn a_name_of_a_stranger_stays_on_its_line() {
         let mut report = report(1);
         report.backends[0].backend.name = format!("\u{1b}[2J\n{}", "x".repeat(500));
-        let text = plain(&report, Page::wide(80));
+        let text = plain(&report, PageWidth::wide(80));
         assert!(
             !text.contains('\u{1b}') && !Label::of_all(&report.backends)[0].full().contains('\n'),
             "{text}"

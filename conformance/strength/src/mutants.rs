@@ -44,7 +44,7 @@ use std::collections::BTreeSet;
 use gather_spec::Signature;
 use rayon::prelude::*;
 
-use concern::Draws;
+use concern::AnsweredCalls;
 pub use mutant::{Mutant, correct};
 
 /// The most rounds of calls to draw for a mutant that has not been wrong on any.
@@ -80,7 +80,7 @@ pub fn all() -> Vec<&'static Mutant> {
 /// The names of the mutants that are wrong on one of 9,000 usual calls of an operator.
 #[must_use]
 pub fn concerns(signature: &Signature) -> Vec<&'static str> {
-    wrong_on(&Draws::usual(signature, None), |_| true)
+    wrong_on(&AnsweredCalls::usual(signature, None), |_| true)
 }
 
 /// Those of `mutants` that are wrong on a usual or far call of an operator. Draws 10,000 calls, and for mutants that are
@@ -93,13 +93,13 @@ pub fn wrong_on_draws(signature: &Signature, mutants: &BTreeSet<&str>) -> BTreeS
             break;
         }
         let missing = |mutant: &str| mutants.contains(mutant) && !seen.contains(mutant);
-        let wrong = wrong_on(&Draws::all(signature, round), missing);
+        let wrong = wrong_on(&AnsweredCalls::all(signature, round), missing);
         seen.extend(wrong);
     }
     seen
 }
 
-fn wrong_on(draws: &Draws, wanted: impl Fn(&str) -> bool + Sync) -> Vec<&'static str> {
+fn wrong_on(draws: &AnsweredCalls, wanted: impl Fn(&str) -> bool + Sync) -> Vec<&'static str> {
     let chosen = all().into_par_iter().filter(|mutant| wanted(mutant.id));
     chosen.filter(|mutant| draws.are_wrong_for(mutant)).map(|mutant| mutant.id).collect()
 }

@@ -6,15 +6,15 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use gather_campaign::fuzz::{
-    Campaign, CampaignReport, Corpus, Differential, GENERATORS, Pace, Saved, Saver, Shard, Stopped, Subject,
-    drive,
+    Aborted, Campaign, CampaignReport, CampaignSubject, Corpus, Differential, GENERATORS, Pace, Saved, Saver,
+    Shard, drive,
 };
 use gather_campaign::generate::EDGES_IN;
 use gather_campaign::laws::Laws;
 use gather_conformance::internals::check::Check;
 use gather_conformance::internals::judge::{Strictness, Verdict};
 use gather_conformance::internals::process::{Dialogue, ProcessBackend};
-use gather_conformance::internals::reproduction::{Named, Reproduction};
+use gather_conformance::internals::reproduction::{BackendNaming, Reproduction};
 use gather_spec::{DType, Run, Signatures, Specification};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -71,7 +71,7 @@ fn go_on(
     from: CampaignReport,
     backend: &ProcessBackend,
     workers: usize,
-) -> (CampaignReport, Option<Stopped>) {
+) -> (CampaignReport, Option<Aborted>) {
     go_on_until(from, backend, workers, None)
 }
 
@@ -80,9 +80,9 @@ fn go_on_until(
     backend: &ProcessBackend,
     workers: usize,
     end: Option<Instant>,
-) -> (CampaignReport, Option<Stopped>) {
-    let dialogue = || Subject::Process(Box::new(Dialogue::start(backend.clone()).unwrap()));
-    let subjects: Vec<Subject> = (0..workers).map(|_| dialogue()).collect();
+) -> (CampaignReport, Option<Aborted>) {
+    let dialogue = || CampaignSubject::Process(Box::new(Dialogue::start(backend.clone()).unwrap()));
+    let subjects: Vec<CampaignSubject> = (0..workers).map(|_| dialogue()).collect();
     let description = subjects[0].description();
     let check: Box<dyn Check> = if from.campaign.against == "laws" {
         Box::new(Laws::new(description, &signatures(), &[], false, &[]).unwrap())
@@ -90,7 +90,7 @@ fn go_on_until(
         Box::new(Differential::new(description, &signatures(), Vec::new(), Strictness::Lenient))
     };
     let spec = Specification::default();
-    let named = Reproduction::anywhere(Named::Command, "./miniature", &[]);
+    let named = Reproduction::anywhere(BackendNaming::Command, "./miniature", &[]);
     let saver = Saver { spec: &spec, folder: None, reproduction: &named };
     let pace = Pace { end, checkpoint: Duration::from_secs(5) };
     let mut noted = from.clone();
@@ -252,8 +252,9 @@ fn saved_cases_that_hang() {
         Saved { file: "saved.yaml".into(), run: runs.iter().find(fits).unwrap().clone() }
     };
     let cases = [DType::F32, DType::String, DType::F32].map(saved);
-    let mut subject = Subject::Process(Box::new(Dialogue::start(backend("hangs-at-strings", 3)).unwrap()));
-    let named = Reproduction::anywhere(Named::Command, "./miniature", &[]);
+    let mut subject =
+        CampaignSubject::Process(Box::new(Dialogue::start(backend("hangs-at-strings", 3)).unwrap()));
+    let named = Reproduction::anywhere(BackendNaming::Command, "./miniature", &[]);
     let saver = Saver { spec: &spec, folder: None, reproduction: &named };
     let end = Instant::now() + Duration::from_millis(500);
     let corpus = Corpus::ask(&cases, &mut subject, Strictness::Lenient, &saver, Some(end)).unwrap();

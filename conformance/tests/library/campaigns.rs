@@ -5,15 +5,17 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use gather_campaign::fuzz::{
-    Campaign, CampaignReport, Corpus, Differential, GENERATORS, Pace, Saved, Saver, Shard, Subject, drive,
-    merge,
+    Campaign, CampaignReport, CampaignSubject, Corpus, Differential, GENERATORS, Pace, Saved, Saver, Shard,
+    drive, merge,
 };
-use gather_campaign::generate::{CallGenerator, Choices, EDGES_IN};
+use gather_campaign::generate::{CallGenerator, ChoiceSequence, EDGES_IN};
 use gather_campaign::laws::{LAWS, Laws};
 use gather_conformance::backend::Description;
-use gather_conformance::internals::check::{Answer, Check, Key, Question, Step, Tally, Violation, Way};
+use gather_conformance::internals::check::{
+    CallRequest, CallResult, CallSettings, Check, Key, Step, Tally, Violation,
+};
 use gather_conformance::internals::judge::{Strictness, Verdict};
-use gather_conformance::internals::reproduction::{Named, Reproduction};
+use gather_conformance::internals::reproduction::{BackendNaming, Reproduction};
 use gather_conformance::internals::runner::InProcess;
 use gather_conformance::{Backend, builtin};
 use gather_spec::{Call, DType, Element, NegativeIndex, Outcome, Profile, Signatures, Specification, Tensor};
@@ -25,8 +27,9 @@ fn signatures() -> Signatures {
     gather_spec::load::operators().unwrap().into_iter().collect()
 }
 
-fn subject(name: &str) -> Subject {
-    Subject::built_in(name, builtin::signatures(), &Profile::all_specified().collect::<Vec<_>>()).unwrap()
+fn subject(name: &str) -> CampaignSubject {
+    CampaignSubject::built_in(name, builtin::signatures(), &Profile::all_specified().collect::<Vec<_>>())
+        .unwrap()
 }
 
 fn report(name: &str, against: &str, seed: u64, cases: u64, shard: Shard) -> CampaignReport {
@@ -61,7 +64,7 @@ fn run(report: CampaignReport, workers: usize, laws: bool) -> CampaignReport {
     let saver = Saver {
         spec: &spec,
         folder: None,
-        reproduction: &Reproduction::anywhere(Named::BuiltIn, &name, &[]),
+        reproduction: &Reproduction::anywhere(BackendNaming::BuiltIn, &name, &[]),
     };
     let subjects = (0..workers).map(|_| subject(&name)).collect();
     let mut done = drive(report, &*check(&name, laws), subjects, PACE, &saver, &mut |_| Ok(())).unwrap();
@@ -214,10 +217,11 @@ fn a_report_that_cannot_be_true_is_not_read_and_not_joined() {
 fn a_broken_law_that_is_counted_is_not_left_out_of_the_groups() {
     let only = ["index-dtype-blind".to_owned()];
     let check = Laws::new(&zeros_for_wide().describe(), &signatures(), &[], true, &only).unwrap();
-    let (spec, named) = (Specification::default(), Reproduction::anywhere(Named::Command, "./wide", &[]));
+    let (spec, named) =
+        (Specification::default(), Reproduction::anywhere(BackendNaming::Command, "./wide", &[]));
     let saver = Saver { spec: &spec, folder: None, reproduction: &named };
     let start = report("reference", "laws", 1, 500, Shard::WHOLE);
-    let subjects = vec![Subject::backend(zeros_for_wide)];
+    let subjects = vec![CampaignSubject::backend(zeros_for_wide)];
     let found = drive(start, &check, subjects, PACE, &saver, &mut |_| Ok(())).unwrap();
     let failures = found.failures();
     assert!(failures > 0);
@@ -247,7 +251,7 @@ fn what_is_no_file_is_no_report_and_is_not_waited_for() {
 #[test]
 fn a_checkpoint_at_once_is_one_after_every_chunk() {
     let spec = Specification::default();
-    let named = Reproduction::anywhere(Named::BuiltIn, "optimized", &[]);
+    let named = Reproduction::anywhere(BackendNaming::BuiltIn, "optimized", &[]);
     let saver = Saver { spec: &spec, folder: None, reproduction: &named };
     let pace = Pace { end: None, checkpoint: Duration::ZERO };
     let start = report("optimized", "reference", 3, 1000, Shard::WHOLE);
@@ -265,7 +269,7 @@ fn a_checkpoint_at_once_is_one_after_every_chunk() {
 #[test]
 fn a_campaign_without_time_or_cases_says_that_nothing_was_tested() {
     let spec = Specification::default();
-    let named = Reproduction::anywhere(Named::BuiltIn, "optimized", &[]);
+    let named = Reproduction::anywhere(BackendNaming::BuiltIn, "optimized", &[]);
     let saver = Saver { spec: &spec, folder: None, reproduction: &named };
     let ended = |cases, end| {
         let start = report("optimized", "reference", 3, cases, Shard::WHOLE);
@@ -303,7 +307,7 @@ fn an_interrupted_campaign_goes_on_where_it_was() {
     let saver = Saver {
         spec: &spec,
         folder: None,
-        reproduction: &Reproduction::anywhere(Named::BuiltIn, "optimized", &[]),
+        reproduction: &Reproduction::anywhere(BackendNaming::BuiltIn, "optimized", &[]),
     };
     let pace = Pace { end: None, checkpoint: Duration::from_millis(3) };
     let folder = tempfile::tempdir().unwrap();
@@ -340,11 +344,11 @@ fn a_counterexample_that_cannot_be_saved_is_not_blamed_on_the_report() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let folder = file.path().join("found");
     let check = Differential::new(&wraps().describe(), &signatures(), Vec::new(), Strictness::Strict);
-    let named = Reproduction::anywhere(Named::Option, "./wraps", &[]);
+    let named = Reproduction::anywhere(BackendNaming::Option, "./wraps", &[]);
     let saver = Saver { spec, folder: Some(&folder), reproduction: &named };
     let start = report("reference", "reference", 1, 40_000, Shard::WHOLE);
     let mut noted = start.clone();
-    let ended = drive(start, &check, vec![Subject::backend(wraps)], PACE, &saver, &mut |report| {
+    let ended = drive(start, &check, vec![CampaignSubject::backend(wraps)], PACE, &saver, &mut |report| {
         noted = report.clone();
         Ok(())
     });
@@ -383,19 +387,20 @@ fn wraps() -> Box<dyn Backend> {
 /// A shard of a campaign on the backend that wraps.
 fn run_on_one_that_wraps_in(shard: Shard) -> CampaignReport {
     let check = Differential::new(&wraps().describe(), &signatures(), Vec::new(), Strictness::Strict);
-    let (spec, named) = (Specification::default(), Reproduction::anywhere(Named::Option, "./wraps", &[]));
+    let (spec, named) =
+        (Specification::default(), Reproduction::anywhere(BackendNaming::Option, "./wraps", &[]));
     let saver = Saver { spec: &spec, folder: None, reproduction: &named };
     let start = report("reference", "reference", 1, 3000, shard);
-    drive(start, &check, vec![Subject::backend(wraps)], PACE, &saver, &mut |_| Ok(())).unwrap()
+    drive(start, &check, vec![CampaignSubject::backend(wraps)], PACE, &saver, &mut |_| Ok(())).unwrap()
 }
 
 /// Runs a campaign on the backend that wraps; counterexamples go into a folder.
 fn run_on_one_that_wraps(folder: &Path, spec: &Specification) -> CampaignReport {
     let check = Differential::new(&wraps().describe(), &signatures(), Vec::new(), Strictness::Strict);
-    let named = Reproduction::anywhere(Named::Option, "./wraps", &[]);
+    let named = Reproduction::anywhere(BackendNaming::Option, "./wraps", &[]);
     let saver = Saver { spec, folder: Some(folder), reproduction: &named };
     let start = report("reference", "reference", 1, 40_000, Shard::WHOLE);
-    drive(start, &check, vec![Subject::backend(wraps)], PACE, &saver, &mut |_| Ok(())).unwrap()
+    drive(start, &check, vec![CampaignSubject::backend(wraps)], PACE, &saver, &mut |_| Ok(())).unwrap()
 }
 
 #[test]
@@ -449,12 +454,12 @@ fn what_was_saved_fails_until_the_bug_is_mended_whoever_asks_it() {
         saved.extend(runs.map(|run| Saved { file: file.clone(), run }));
     }
     saved.sort_by(|one, other| one.file.cmp(&other.file));
-    let named = Reproduction::anywhere(Named::Option, "./wraps", &[]);
+    let named = Reproduction::anywhere(BackendNaming::Option, "./wraps", &[]);
     let saver = Saver { spec, folder: Some(folder.path()), reproduction: &named };
-    let ask = |saved: &[Saved], mut subject: Subject| {
+    let ask = |saved: &[Saved], mut subject: CampaignSubject| {
         Corpus::ask(saved, &mut subject, Strictness::Strict, &saver, None).unwrap()
     };
-    let found = ask(&saved, Subject::backend(wraps));
+    let found = ask(&saved, CampaignSubject::backend(wraps));
     assert_eq!((found.cases, found.unsupported), (saved.len() as u64, 0));
     let ids = |corpus: &Corpus| corpus.failing.iter().map(|failing| failing.id.clone()).collect::<Vec<_>>();
     assert_eq!(ids(&found), saved.iter().map(|saved| saved.run.id.clone()).collect::<Vec<_>>());
@@ -470,7 +475,7 @@ fn what_was_saved_fails_until_the_bug_is_mended_whoever_asks_it() {
             .filter(|saved| report.shard.has_file(&saved.file.file_name().unwrap().to_string_lossy()))
             .cloned()
             .collect();
-        report.corpus = Some(ask(&mine, Subject::backend(wraps)));
+        report.corpus = Some(ask(&mine, CampaignSubject::backend(wraps)));
     }
     let whole = merge(&shards).unwrap();
     assert!(!whole.is_clean(), "what fails again is a failure");
@@ -510,10 +515,10 @@ fn a_broken_law_is_shown_with_its_calls_which_become_cases() {
     let saver = Saver {
         spec,
         folder: Some(folder.path()),
-        reproduction: &Reproduction::anywhere(Named::Command, "./wide", &[]),
+        reproduction: &Reproduction::anywhere(BackendNaming::Command, "./wide", &[]),
     };
     let start = report("reference", "laws", 1, 2000, Shard::WHOLE);
-    let subjects = vec![Subject::backend(zeros_for_wide)];
+    let subjects = vec![CampaignSubject::backend(zeros_for_wide)];
     let found = drive(start, &check, subjects, PACE, &saver, &mut |_| Ok(())).unwrap();
     assert!(!found.is_clean());
     for group in &found.groups {
@@ -534,19 +539,25 @@ fn a_broken_law_is_shown_with_its_calls_which_become_cases() {
 fn whatever_is_drawn_can_be_saved_and_read_back() {
     struct Never(CallGenerator);
     impl Check for Never {
-        fn step(&self, choices: &mut Choices, asked: &[Question], answers: &[Answer], _: &mut Tally) -> Step {
+        fn step(
+            &self,
+            choices: &mut ChoiceSequence,
+            asked: &[CallRequest],
+            answers: &[CallResult],
+            _: &mut Tally,
+        ) -> Step {
             let Some(first) = asked.first() else {
                 let number = choices.below(1 << 40);
                 // Dims that are too large for a tensor are drawn to be refused.
-                let drawn = self.0.call(&mut Choices::from_seed(number as u64));
+                let drawn = self.0.call(&mut ChoiceSequence::from_seed(number as u64));
                 let Some(call) = drawn.unwrap_or_default() else { return Step::Done };
-                let way = Way { threads: number, ..Way::default() };
-                return Step::Ask(vec![Question { call, way }]);
+                let settings = CallSettings { threads: number, ..CallSettings::default() };
+                return Step::Ask(vec![CallRequest { call, settings }]);
             };
             assert!(answers.len() == 1);
             // Each case is a kind of its own, so that each is saved.
             let mut key = Key::new(None, &signatures(), asked, Verdict::Crash, None);
-            key.law = Some(first.way.threads.to_string());
+            key.law = Some(first.settings.threads.to_string());
             let nothing = String::new();
             Step::Violated(Box::new(Violation {
                 key,
@@ -558,7 +569,7 @@ fn whatever_is_drawn_can_be_saved_and_read_back() {
     }
     let spec = crate::embedded();
     let folder = tempfile::tempdir().unwrap();
-    let named = Reproduction::anywhere(Named::BuiltIn, "reference", &[]);
+    let named = Reproduction::anywhere(BackendNaming::BuiltIn, "reference", &[]);
     let saver = Saver { spec, folder: Some(folder.path()), reproduction: &named };
     let generator = Never(CallGenerator::new(&wraps().describe(), &signatures()));
     let calls = tiers::SAVED_CALLS.count() as u64;
@@ -569,7 +580,7 @@ fn whatever_is_drawn_can_be_saved_and_read_back() {
     found.groups.par_iter().for_each(|group| {
         let example = group.example.as_ref().unwrap();
         let number = group.key.law.as_ref().unwrap().parse().unwrap();
-        let call = generator.0.call(&mut Choices::from_seed(number)).unwrap().unwrap();
+        let call = generator.0.call(&mut ChoiceSequence::from_seed(number)).unwrap().unwrap();
         let cases = spec
             .read_case_file(&folder.path().join(&example.files[0]))
             .unwrap_or_else(|wrong| panic!("{}", wrong[0]));

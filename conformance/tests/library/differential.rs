@@ -6,7 +6,7 @@ mod typed;
 use std::num::NonZeroUsize;
 use std::sync::LazyLock;
 
-use gather_campaign::generate::{CallGenerator, Choices, grid};
+use gather_campaign::generate::{CallGenerator, ChoiceSequence, grid};
 use gather_conformance::builtin::{self, MAX_OUTPUT};
 use gather_conformance::internals::layout::Layout;
 use gather_optimized::{Level, Options, Settings};
@@ -277,7 +277,7 @@ proptest! {
     /// Drawn calls of all operators; proptest shrinks the draws, and smaller draws mean simpler calls.
     #[test]
     fn drawn_calls(draws in prop::collection::vec(any::<u64>(), 0..48), way in any::<usize>(), profile in 0usize..6) {
-        let drawn = GENERATOR.call(&mut Choices::from_draws(draws));
+        let drawn = GENERATOR.call(&mut ChoiceSequence::from_draws(draws));
         // Dims that are too large for a tensor are drawn to be refused.
         let Ok(Some(call)) = drawn else { return Ok(()) };
         let ways = Way::all();
@@ -291,7 +291,7 @@ proptest! {
 fn most_drawn_calls_are_right() {
     let profile = Profile { bad: BadIndex::Zero, negative: NegativeIndex::Reject };
     let outputs = (0..1000).filter(|seed| {
-        let call = GENERATOR.call(&mut Choices::from_seed(*seed)).ok().flatten();
+        let call = GENERATOR.call(&mut ChoiceSequence::from_seed(*seed)).ok().flatten();
         call.is_some_and(|call| matches!(reference(&call, profile), Outcome::Output(_)))
     });
     let outputs = outputs.count();

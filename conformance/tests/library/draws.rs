@@ -2,9 +2,9 @@
 //! A call is recognised by what it is, and not by how it was drawn.
 
 use gather_campaign::fuzz::{Differential, SHORT};
-use gather_campaign::generate::Choices;
+use gather_campaign::generate::ChoiceSequence;
 use gather_conformance::builtin;
-use gather_conformance::internals::check::{Check, Question, Step, Tally};
+use gather_conformance::internals::check::{CallRequest, Check, Step, Tally};
 use gather_conformance::internals::judge::Strictness;
 use gather_spec::signature::{AttributeDefault, AttributeRole, Axis, Range};
 use gather_spec::{Attribute, BadIndex, DType, Element, Form, NegativeIndex, Profile, Signature, Tensor};
@@ -32,8 +32,8 @@ struct Seen {
 }
 
 impl Seen {
-    fn of(question: &Question, signature: &Signature) -> Option<Self> {
-        let roles = signature.roles(&question.call).ok()?;
+    fn of(request: &CallRequest, signature: &Signature) -> Option<Self> {
+        let roles = signature.roles(&request.call).ok()?;
         let (params, indices) = (roles.params.shape(), roles.indices.shape());
         if params.contains(&0) || indices.contains(&0) {
             return None;
@@ -81,8 +81,8 @@ impl Seen {
             mid: params.get(batch..first)?.to_vec(),
             inner: params.get(first + depth..)?.to_vec(),
             outer: outer.to_vec(),
-            profile: signature.profile(&roles, question.way.profile),
-            threads: question.way.threads,
+            profile: signature.profile(&roles, request.settings.profile),
+            threads: request.settings.threads,
             strings: lengths(roles.params),
             bad: Vec::new(),
         };
@@ -280,12 +280,12 @@ fn every_kind_is_drawn_as_often_as_it_says() {
     let kinds = kinds();
     let mut counts = vec![0; kinds.len()];
     for case in 0..CALLS {
-        let mut choices = Choices::from_seed(case.wrapping_mul(0x9E37_79B9_7F4A_7C15));
-        let Step::Ask(questions) = check.step(&mut choices, &[], &[], &mut Tally::default()) else {
+        let mut choices = ChoiceSequence::from_seed(case.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let Step::Ask(requests) = check.step(&mut choices, &[], &[], &mut Tally::default()) else {
             continue;
         };
-        let signature = signatures.get(questions[0].call.operator.as_str()).unwrap();
-        let Some(seen) = Seen::of(&questions[0], signature) else { continue };
+        let signature = signatures.get(requests[0].call.operator.as_str()).unwrap();
+        let Some(seen) = Seen::of(&requests[0], signature) else { continue };
         assert!(
             seen.output() <= LARGEST,
             "{:?} {:?} {:?} {:?} give too large an output",

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use gather_campaign::generate::{CallGenerator, Choices};
+use gather_campaign::generate::{CallGenerator, ChoiceSequence};
 use gather_conformance::internals::judge::{Strictness, Verdict};
 use gather_conformance::internals::runner::InProcess;
 use gather_conformance::{Backend, builtin};
 use gather_spec::{Outcome, Profile, Signatures, Specification};
-use gather_strength::mutants::pairs::{NARROW, Pair, open, wrong, wrong_within};
+use gather_strength::mutants::pairs::{MutantOnOperator, NARROW, open, wrong, wrong_within};
 use gather_strength::mutants::strength::measure;
 use gather_strength::mutants::{all, correct, wrong_on_draws};
 use rayon::prelude::*;
@@ -17,7 +17,7 @@ use crate::tiers;
 
 static SPEC: LazyLock<&Specification> = LazyLock::new(crate::embedded);
 /// Each mutant with each operator that it is wrong on.
-static WRONG: LazyLock<Vec<Pair<'static>>> = LazyLock::new(|| {
+static WRONG: LazyLock<Vec<MutantOnOperator<'static>>> = LazyLock::new(|| {
     static SIGNATURES: LazyLock<Signatures> = LazyLock::new(|| SPEC.signatures());
     let pairs = wrong(&SIGNATURES, tiers::DRAWS_OF_MUTANTS.count() as u64);
     let operators: BTreeSet<&str> = pairs.iter().map(|(_, operator)| *operator).collect();
@@ -25,8 +25,9 @@ static WRONG: LazyLock<Vec<Pair<'static>>> = LazyLock::new(|| {
     pairs
 });
 
-fn assert_none(pairs: &[Pair<'_>], declared: &str) {
-    let line = |(mutant, operator): &Pair<'_>| format!("{} on {operator}: {}", mutant.id, mutant.does);
+fn assert_none(pairs: &[MutantOnOperator<'_>], declared: &str) {
+    let line =
+        |(mutant, operator): &MutantOnOperator<'_>| format!("{} on {operator}: {}", mutant.id, mutant.does);
     let lines: Vec<String> = pairs.iter().map(line).collect();
     assert!(lines.is_empty(), "{declared}: {} are not caught:\n{}", lines.len(), lines.join("\n"));
 }
@@ -105,7 +106,7 @@ fn the_model_without_a_mutation_answers_random_calls_like_the_reference() {
         let generator = CallGenerator::new(&model.describe(), &signatures).wide();
         for seed in 0..tiers::CALLS_OF_THE_MODEL.count() as u64 {
             // Dims that are too large for a tensor are drawn to be refused.
-            let Ok(Some(call)) = generator.call(&mut Choices::from_seed(seed)) else { continue };
+            let Ok(Some(call)) = generator.call(&mut ChoiceSequence::from_seed(seed)) else { continue };
             let (expected, actual) = (comparable(&mut *reference, &call), comparable(&mut *model, &call));
             if matches!(expected, Outcome::Unsupported(_)) {
                 // The output is larger than the reference makes, whatever the indices are.

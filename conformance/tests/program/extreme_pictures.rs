@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use gather_campaign::generate::Choices;
+use gather_campaign::generate::ChoiceSequence;
 use gather_conformance::backend::{Backend, Description};
 use gather_conformance::builtin;
 use gather_conformance::internals::judge::Strictness;
@@ -65,7 +65,7 @@ const INTEGERS: [i64; 16] = [
 const MOST_DRAWN: usize = 600;
 
 /// A shape that is tiny, or of high rank, or one that only an empty tensor can have.
-fn shape(choices: &mut Choices, dtype: DType) -> Shape {
+fn shape(choices: &mut ChoiceSequence, dtype: DType) -> Shape {
     let rank = choices.pick(&[1, 2, 3, 0, 4, 5, 63, 64]);
     let reach = choices.pick(&[3, DIMS.len()]);
     let mut dims: Vec<usize> = (0..rank).map(|_| choices.pick(&DIMS[..reach])).collect();
@@ -89,7 +89,7 @@ fn shape(choices: &mut Choices, dtype: DType) -> Shape {
     Shape::new(dims).unwrap()
 }
 
-fn element(choices: &mut Choices, dtype: DType) -> Element {
+fn element(choices: &mut ChoiceSequence, dtype: DType) -> Element {
     if dtype == DType::String {
         let text = choices.pick(&["", "a", "\u{1b}[2J\n", "é"]);
         let times = if choices.once_in(50) { 20_000 } else { choices.pick(&[1, 2, 300]) };
@@ -104,13 +104,18 @@ fn element(choices: &mut Choices, dtype: DType) -> Element {
     })
 }
 
-fn tensor(choices: &mut Choices, dtype: DType, shape: &Shape) -> Tensor {
+fn tensor(choices: &mut ChoiceSequence, dtype: DType, shape: &Shape) -> Tensor {
     let mut tensor = TensorBuilder::new(dtype, shape.clone()).unwrap();
     (0..shape.element_count()).for_each(|_| tensor.push(element(choices, dtype)));
     tensor.finish().unwrap()
 }
 
-fn attribute(choices: &mut Choices, r#type: AttributeType, signature: &Signature, dtype: DType) -> Attribute {
+fn attribute(
+    choices: &mut ChoiceSequence,
+    r#type: AttributeType,
+    signature: &Signature,
+    dtype: DType,
+) -> Attribute {
     match r#type {
         AttributeType::Integer => Attribute::Integer(choices.pick(&INTEGERS)),
         AttributeType::Boolean => Attribute::Boolean(choices.once_in(2)),
@@ -132,7 +137,7 @@ fn attribute(choices: &mut Choices, r#type: AttributeType, signature: &Signature
     }
 }
 
-fn draw(choices: &mut Choices, signature: &Signature) -> TypedCall {
+fn draw(choices: &mut ChoiceSequence, signature: &Signature) -> TypedCall {
     let named = |role| signature.operands.iter().find(|operand| operand.role == role).unwrap();
     let names = OperandNames {
         params: named(OperandRole::Params).name.clone(),
@@ -245,7 +250,7 @@ impl Drop for Seeded {
 #[test]
 fn a_call_of_any_operator_with_extreme_attributes_and_shapes_is_drawn_in_bounded_time_and_size() {
     let seed = Seeded(seed());
-    let mut choices = Choices::from_seed(seed.0);
+    let mut choices = ChoiceSequence::from_seed(seed.0);
     // No case is like such a call.
     let spec = &Specification::embedded_with(&Wanted::None).unwrap();
     let profiles: Vec<Profile> = Profile::all_specified().collect();

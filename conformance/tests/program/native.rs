@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use gather_conformance::internals::judge::Verdict::{self, *};
-use gather_conformance::internals::process::{Broken, Findings, Limits, ProcessBackend, Trivial};
+use gather_conformance::internals::process::{Broken, Findings, ProcessBackend, ProcessLimits, Trivial};
 use gather_spec::case::{Arm, Expectation};
 use gather_spec::{Allowed, Attribute, Attributes, Call, DType, Operator, Run, Tensor};
 use gatherspec::internals::native::COMMAND;
@@ -154,12 +154,12 @@ fn backend(library: &Path, mode: &str) -> ProcessBackend {
     backend.arguments = vec![COMMAND.into(), library.into()];
     backend.environment.push(("GATHERSPEC_HOSTILE".into(), mode.into()));
     let hangs = mode.contains("hang");
-    backend.limits = Limits {
+    backend.limits = ProcessLimits {
         start: Duration::from_secs(if hangs { 2 } else { 20 }),
         call: Duration::from_secs(if hangs { 1 } else { 20 }),
         memory: Some(1 << 30),
         restarts: 3,
-        ..Limits::default()
+        ..ProcessLimits::default()
     };
     backend
 }

@@ -4,12 +4,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use gather_campaign::fuzz::{Campaign, CampaignReport, GENERATORS, Pace, Saver, Shard, Subject, drive};
-use gather_campaign::generate::{CallGenerator, Choices, EDGES_IN};
+use gather_campaign::fuzz::{
+    Campaign, CampaignReport, CampaignSubject, GENERATORS, Pace, Saver, Shard, drive,
+};
+use gather_campaign::generate::{CallGenerator, ChoiceSequence, EDGES_IN};
 use gather_campaign::laws::{LAWS, Law, Laws};
 use gather_conformance::backend::Description;
 use gather_conformance::internals::judge::{Strictness, Verdict};
-use gather_conformance::internals::reproduction::{Named, Reproduction};
+use gather_conformance::internals::reproduction::{BackendNaming, Reproduction};
 use gather_conformance::internals::runner::InProcess;
 use gather_spec::signature::{AttributeDefault, Join, OperandRole};
 use gather_spec::{Call, ErrorCode, Form, Outcome, Profile, Signature, Signatures, Specification};
@@ -44,7 +46,7 @@ impl<'a> Operator<'a> {
         let generator = CallGenerator::new(&self.description(), &self.alone);
         let mut model = correct(&self.alone, Profile::default());
         let call = |seed| {
-            let mut choices = Choices::from_seed(seed);
+            let mut choices = ChoiceSequence::from_seed(seed);
             // Some errors take shapes that tiny calls hardly ever have.
             let made =
                 if seed < near { generator.call(&mut choices) } else { generator.far_call(&mut choices) };
@@ -110,11 +112,11 @@ impl<'a> Operator<'a> {
             cases: Some(1500),
         };
         let report = CampaignReport::new(campaign, Shard::WHOLE, model.describe().backend);
-        let named = Reproduction::anywhere(Named::Command, "model", &[]);
+        let named = Reproduction::anywhere(BackendNaming::Command, "model", &[]);
         let saver = Saver { spec: self.spec, folder: None, reproduction: &named };
         let pace = Pace { end: None, checkpoint: std::time::Duration::from_secs(60) };
         let alone = self.alone.clone();
-        let subjects = vec![Subject::backend(move || correct(&alone, profile))];
+        let subjects = vec![CampaignSubject::backend(move || correct(&alone, profile))];
         drive(report, &laws, subjects, pace, &saver, &mut |_| Ok(())).unwrap()
     }
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use gather_conformance::internals::process::Limits;
+use gather_conformance::internals::process::ProcessLimits;
 use gather_conformance::protocol::Reply;
 use gather_conformance::serve::{LONGEST_TIMING, MAX_ROUNDS};
 use gather_conformance::{builtin, schemas};
@@ -221,7 +221,7 @@ fn the_table_of_operators_has_their_attributes_and_index_dtypes() {
 #[test]
 fn the_limits_are_the_defaults() {
     let page = page();
-    let limits = Limits::default();
+    let limits = ProcessLimits::default();
     let memory = limits.memory.unwrap();
     for (limit, option) in [
         (format!("{} s", limits.start.as_secs()), "`--start-limit SECONDS`"),

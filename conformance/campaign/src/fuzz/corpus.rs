@@ -14,7 +14,7 @@ pub struct Corpus {
     pub cases: u64,
     /// How many of them the backend does not support.
     pub unsupported: u64,
-    /// How many of them were not replayed, or not under every way, before the time was up.
+    /// How many of them were not replayed, or not with all settings, before the time was up.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unasked: u64,
     /// The cases that fail.

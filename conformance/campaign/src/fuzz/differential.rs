@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use gather_spec::signature::OperandRole;
 use gather_spec::{Allowed, Call, ErrorCode, Operator, Outcome, Profile, Signature, Signatures, Tensor};
 
-use crate::generate::{CallGenerator, Choices};
+use crate::generate::{CallGenerator, ChoiceSequence};
 use gather_conformance::backend::{Capability, Description};
 use gather_conformance::internals::difference::Difference;
 use gather_conformance::internals::judge::{
@@ -15,7 +15,9 @@ use gather_conformance::internals::judge::{
 use crate::model;
 
 use super::expect::{allowed, allowed_beyond, effective, reference};
-use gather_conformance::internals::check::{Answer, Check, Key, Question, Step, Tally, Violation, Way};
+use gather_conformance::internals::check::{
+    CallRequest, CallResult, CallSettings, Check, Key, Step, Tally, Violation,
+};
 use gather_conformance::internals::check::{NOT_SENT, TOO_LARGE, UNSUPPORTED};
 
 /// How often to draw a call that should be within the limits of a backend.
@@ -60,10 +62,10 @@ impl Differential {
         Self { generator: self.generator.edges_in(edges_in), ..self }
     }
 
-    /// Draws a question. The error names the operator whose call could not be made.
-    fn draw(&self, choices: &mut Choices) -> Result<Option<Question>, Operator> {
+    /// Draws a request. The error names the operator whose call could not be made.
+    fn draw(&self, choices: &mut ChoiceSequence) -> Result<Option<CallRequest>, Operator> {
         let profile = if self.profiles.is_empty() { None } else { Some(choices.pick(&self.profiles)) };
-        let way = Way::draw(choices, profile.unwrap_or_default());
+        let settings = CallSettings::draw(choices, profile.unwrap_or_default());
         let declared = |call: &Call| self.description.operators.get(call.operator.as_str());
         let mut tries = TRIES;
         let (call, profile) = loop {
@@ -75,20 +77,23 @@ impl Differential {
             let has_limits = declared(&call).is_some_and(|known| !known.limits.is_empty());
             if tries == 0
                 || !has_limits
-                || self.is_sent(&Question { call: call.clone(), way: Way { profile, ..way } })
+                || self.is_sent(&CallRequest {
+                    call: call.clone(),
+                    settings: CallSettings { profile, ..settings },
+                })
             {
                 break (call, profile);
             }
         };
         let indices = call.operands.tensors().last().map_or(0, |indices| indices.shape().element_count());
-        let threads = if indices >= MANY { choices.pick(&THREADS) } else { way.threads };
-        Ok(Some(Question { call, way: Way { profile, threads, ..way } }))
+        let threads = if indices >= MANY { choices.pick(&THREADS) } else { settings.threads };
+        Ok(Some(CallRequest { call, settings: CallSettings { profile, threads, ..settings } }))
     }
 
     /// Judges an answer that differs from the reference's. Returns the column that counts the case, and the step.
-    fn judge(&self, question: &Question, expected: &Outcome, answer: &Answer) -> (&'static str, Step) {
-        let Question { call, way } = question;
-        let allowed = self.allowed(call, way.profile, expected);
+    fn judge(&self, request: &CallRequest, expected: &Outcome, answer: &CallResult) -> (&'static str, Step) {
+        let CallRequest { call, settings } = request;
+        let allowed = self.allowed(call, settings.profile, expected);
         if allowed.is_empty() {
             return (column(expected), Step::Done);
         }
@@ -104,7 +109,7 @@ impl Differential {
             return if refused { (UNSUPPORTED, Step::Done) } else { (column(expected), held(expected)) };
         }
         let code = code(expected).map(|code| code.to_string());
-        let key = Key::new(None, &self.signatures, std::slice::from_ref(question), verdict, code);
+        let key = Key::new(None, &self.signatures, std::slice::from_ref(request), verdict, code);
         // Without an answer, the case is neither an output nor an error.
         let column = if answer.is_err() { verdict.name() } else { column(expected) };
         let (actual, difference) = match answer {
@@ -119,8 +124,8 @@ impl Differential {
     }
 
     /// Whether to send a call: it is within the limits of the backend, which declares its dtypes or must reject them.
-    fn is_sent(&self, question: &Question) -> bool {
-        let Question { call, way } = question;
+    fn is_sent(&self, request: &CallRequest) -> bool {
+        let CallRequest { call, settings } = request;
         let Some(known) = self.description.operators.get(call.operator.as_str()) else { return false };
         let is_covered = self.signatures.roles(call).is_some_and(|roles| known.covers(&roles));
         if is_covered && known.limits.is_empty() {
@@ -129,8 +134,8 @@ impl Differential {
         let signature = self.signatures.get(call.operator.as_str());
         signature.is_none_or(|signature| known.admits(call, signature))
             && (is_covered || {
-                let expected = self.expected(call, way.profile);
-                self.allowed(call, way.profile, &expected).iter().any(is_dtype_error)
+                let expected = self.expected(call, settings.profile);
+                self.allowed(call, settings.profile, &expected).iter().any(is_dtype_error)
             })
     }
 
@@ -178,22 +183,28 @@ fn extended(description: &Description, signatures: &Signatures) -> BTreeMap<Stri
 }
 
 impl Check for Differential {
-    fn step(&self, choices: &mut Choices, asked: &[Question], answers: &[Answer], tally: &mut Tally) -> Step {
-        let ([question], [answer]) = (asked, answers) else {
+    fn step(
+        &self,
+        choices: &mut ChoiceSequence,
+        asked: &[CallRequest],
+        answers: &[CallResult],
+        tally: &mut Tally,
+    ) -> Step {
+        let ([request], [answer]) = (asked, answers) else {
             let operator = match self.draw(choices) {
-                Ok(Some(question)) if self.is_sent(&question) => return Step::Ask(vec![question]),
-                Ok(question) => question.map(|question| question.call.operator),
+                Ok(Some(request)) if self.is_sent(&request) => return Step::Ask(vec![request]),
+                Ok(request) => request.map(|request| request.call.operator),
                 Err(operator) => Some(operator),
             };
             tally.count(operator.as_ref().map_or("no operator", Operator::as_str), NOT_SENT);
             return Step::Done;
         };
-        let expected = self.expected(&question.call, question.way.profile);
+        let expected = self.expected(&request.call, request.settings.profile);
         let (column, step) = match answer {
             Ok(outcome) if expected.agrees(outcome) => (column(&expected), held(&expected)),
-            answer => self.judge(question, &expected, answer),
+            answer => self.judge(request, &expected, answer),
         };
-        tally.count(question.call.operator.as_str(), column);
+        tally.count(request.call.operator.as_str(), column);
         step
     }
 }
@@ -263,8 +274,8 @@ mod tests {
             let mut zeros = builtin::backend("reference", zero, builtin::MAX_OUTPUT).unwrap();
             let (mut right, mut wrong) = (0, 0);
             for seed in 0..2000 {
-                let step = |asked: &[Question], answers: &[Answer]| {
-                    check.step(&mut Choices::from_seed(seed), asked, answers, &mut Tally::default())
+                let step = |asked: &[CallRequest], answers: &[CallResult]| {
+                    check.step(&mut ChoiceSequence::from_seed(seed), asked, answers, &mut Tally::default())
                 };
                 let Step::Ask(asked) = step(&[], &[]) else { continue };
                 if asked[0].call.operands.get("indices").unwrap().dtype() != DType::I32 {

@@ -19,9 +19,9 @@ use gather_conformance::internals::interrupt;
 use gather_conformance::internals::process::{self, Interrupted};
 
 use super::example::Saver;
-use super::report::{CampaignReport, Group};
-use super::subject::{Subject, Subjects};
-use super::worker::{Found, Job, Part, Round, Small, Worker};
+use super::report::{CampaignReport, FailureGroup};
+use super::subject::{CampaignSubject, Subjects};
+use super::worker::{CaseResults, FailingCase, Found, FuzzWorker, Round, RoundContext};
 use gather_conformance::internals::check::{Check, Key};
 
 /// Short, so that a backend that fails at once is reported at once.
@@ -69,7 +69,7 @@ const PART_TO_SHRINK: u32 = 4;
 
 /// Why a campaign was aborted. Everything up to the last checkpoint is saved.
 #[derive(Debug, thiserror::Error)]
-pub enum Stopped {
+pub enum Aborted {
     /// A process cannot be started again.
     #[error("{0}")]
     Broken(process::Broken),
@@ -82,22 +82,22 @@ pub enum Stopped {
 /// interrupts the program, the returned report is incomplete.
 ///
 /// # Errors
-/// [`Stopped`].
+/// [`Aborted`].
 pub fn drive(
     report: CampaignReport,
     check: &dyn Check,
-    subjects: Vec<Subject>,
+    subjects: Vec<CampaignSubject>,
     pace: Pace,
     saver: &Saver<'_>,
     note: &mut dyn FnMut(&CampaignReport) -> io::Result<()>,
-) -> Result<CampaignReport, Stopped> {
+) -> Result<CampaignReport, Aborted> {
     drive_with(report, check, &mut Subjects(subjects), pace, Shrinking::ALL, saver, note)
 }
 
 /// Like [`drive`], with subjects that another campaign uses afterwards, and with limits on shrinking.
 ///
 /// # Errors
-/// [`Stopped`].
+/// [`Aborted`].
 pub fn drive_with(
     mut report: CampaignReport,
     check: &dyn Check,
@@ -106,13 +106,13 @@ pub fn drive_with(
     mut shrinking: Shrinking<'_>,
     saver: &Saver<'_>,
     note: &mut dyn FnMut(&CampaignReport) -> io::Result<()>,
-) -> Result<CampaignReport, Stopped> {
+) -> Result<CampaignReport, Aborted> {
     let start = Instant::now();
     let before = report.seconds;
     let end = report.len();
     subjects.0.iter_mut().for_each(|subject| subject.stop_at(pace.end));
-    let workers = subjects.0.iter_mut().map(|subject| Worker::new(subject, check));
-    let mut workers: Vec<Worker<'_>> = workers.collect::<io::Result<_>>()?;
+    let workers = subjects.0.iter_mut().map(|subject| FuzzWorker::new(subject, check));
+    let mut workers: Vec<FuzzWorker<'_>> = workers.collect::<io::Result<_>>()?;
     let mut found = HashMap::new();
     // Kinds that an earlier run found but did not finish shrinking.
     add_examples(&mut report, &mut found, &mut workers[0], pace, &mut shrinking, saver, note)?;
@@ -127,7 +127,7 @@ pub fn drive_with(
         report.complete = report.done == end || (report.campaign.cases.is_none() && pace.is_up());
         note(&report)?;
         if let Some(Interrupted::Broken(broken)) = interrupted.filter(|_| !interrupt::requested()) {
-            return Err(Stopped::Broken(broken));
+            return Err(Aborted::Broken(broken));
         }
         round = (round * 2).min(pace.checkpoint);
     }
@@ -143,12 +143,12 @@ pub fn drive_with(
 fn add_examples(
     report: &mut CampaignReport,
     found: &mut HashMap<Key, Found>,
-    worker: &mut Worker<'_>,
+    worker: &mut FuzzWorker<'_>,
     pace: Pace,
     shrinking: &mut Shrinking<'_>,
     saver: &Saver<'_>,
     note: &mut dyn FnMut(&CampaignReport) -> io::Result<()>,
-) -> Result<(), Stopped> {
+) -> Result<(), Aborted> {
     for at in 0..report.groups.len() {
         if report.groups[at].example.is_none() && (shrinking.wants)(&report.groups[at].key) {
             note(report)?;
@@ -156,7 +156,7 @@ fn add_examples(
             let part = pace.end.map(|end| end.saturating_duration_since(start) / PART_TO_SHRINK);
             let limit = part.into_iter().chain(shrinking.time).min();
             let (key, first) = (report.groups[at].key.clone(), report.groups[at].first);
-            let (seed, found) = (report.campaign.seed, found.remove(&key).map(|found| found.small));
+            let (seed, found) = (report.campaign.seed, found.remove(&key).map(|found| found.failing));
             let (small, broken) = worker.example(&report.campaign, &key, first, found, limit);
             shrinking.time = shrinking.time.map(|time| time.saturating_sub(start.elapsed()));
             if interrupt::requested() {
@@ -164,7 +164,7 @@ fn add_examples(
                 return Ok(());
             }
             let saved = small.map_or(Ok(()), |small| keep(&mut report.groups[at], &small, saver, seed));
-            let stopped = saved.err().map(Stopped::Io).or(broken.map(Stopped::Broken));
+            let stopped = saved.err().map(Aborted::Io).or(broken.map(Aborted::Broken));
             if let Some(stopped) = stopped {
                 note(report)?;
                 return Err(stopped);
@@ -176,7 +176,7 @@ fn add_examples(
 }
 
 /// Attaches an example to its group. If its case files cannot be written, attaches it without them and returns the error.
-fn keep(group: &mut Group, small: &Small, saver: &Saver<'_>, seed: u64) -> io::Result<()> {
+fn keep(group: &mut FailureGroup, small: &FailingCase, saver: &Saver<'_>, seed: u64) -> io::Result<()> {
     let (key, first) = (&group.key, group.first);
     let (example, failed) = match saver.save(small, key, seed, first) {
         Ok(example) => (example, Ok(())),
@@ -191,29 +191,36 @@ fn keep(group: &mut Group, small: &Small, saver: &Saver<'_>, seed: u64) -> io::R
 fn run_round(
     report: &mut CampaignReport,
     found: &mut HashMap<Key, Found>,
-    workers: &mut [Worker<'_>],
+    workers: &mut [FuzzWorker<'_>],
     end: u64,
     deadline: Instant,
 ) -> Option<Interrupted> {
     let next = AtomicU64::new(report.done);
     let stop = AtomicBool::new(false);
-    let job =
-        Job { campaign: &report.campaign, shard: report.shard, next: &next, end, deadline, stop: &stop };
+    let context = RoundContext {
+        campaign: &report.campaign,
+        shard: report.shard,
+        next: &next,
+        end,
+        deadline,
+        stop: &stop,
+    };
     let mut rounds: Vec<Round> = std::thread::scope(|scope| {
         let mut workers = workers.iter_mut();
         let first = workers.next();
         // If the system has no threads left, fewer workers do the same work.
-        let spawn =
-            |worker| std::thread::Builder::new().spawn_scoped(scope, || Worker::round(worker, &job)).ok();
+        let spawn = |worker| {
+            std::thread::Builder::new().spawn_scoped(scope, || FuzzWorker::round(worker, &context)).ok()
+        };
         let threads: Vec<_> = workers.map_while(spawn).collect();
-        let first = first.map(|worker| worker.round(&job));
+        let first = first.map(|worker| worker.round(&context));
         let others = threads.into_iter().map(|thread| thread.join().expect("a worker does not panic"));
         first.into_iter().chain(others).collect()
     });
     let interrupted =
         rounds.iter_mut().filter_map(|round| round.interrupted.take()).min_by_key(|(place, _)| *place);
     report.done = interrupted.as_ref().map_or_else(|| next.into_inner().min(end), |(place, _)| *place);
-    let mut all = Part::default();
+    let mut all = CaseResults::default();
     let parts = rounds.into_iter().flat_map(|round| round.parts);
     parts.filter(|(place, _)| *place < report.done).for_each(|(_, part)| all.add(part));
     all.tally.add_to(&mut report.counts);

@@ -14,10 +14,10 @@ use gather_conformance::internals::reproduction::Reproduction;
 use gather_conformance::internals::words::call_line;
 
 use super::expect::reference;
-use super::report::{Example, cannot_write};
-use super::worker::Small;
+use super::report::{ShrunkExample, cannot_write};
+use super::worker::FailingCase;
 use super::yaml;
-use gather_conformance::internals::check::{Key, Question, Way};
+use gather_conformance::internals::check::{CallRequest, CallSettings, Key};
 
 /// What each file of an example says near its beginning, and how much of the file to search for it, in bytes.
 const FOUND: &str = "# Found by `gatherspec fuzz`, case ";
@@ -62,17 +62,23 @@ pub struct Saver<'a> {
 
 impl Saver<'_> {
     /// Describes a failure, and writes its case files if there is a folder.
-    pub(super) fn save(&self, small: &Small, key: &Key, seed: u64, case: u64) -> io::Result<Example> {
+    pub(super) fn save(
+        &self,
+        small: &FailingCase,
+        key: &Key,
+        seed: u64,
+        case: u64,
+    ) -> io::Result<ShrunkExample> {
         let unsteady = || "it did not fail again".to_owned();
         let broken = small.broken.as_ref();
-        let mut example = Example {
+        let mut example = ShrunkExample {
             draws: small.draws.clone(),
-            calls: small.questions.iter().map(|question| call_line(&question.call)).collect(),
+            calls: small.requests.iter().map(|request| call_line(&request.call)).collect(),
             expected: broken.map_or_else(unsteady, |broken| broken.expected.clone()),
             actual: broken.map_or_else(unsteady, |broken| broken.actual.clone()),
             difference: broken.and_then(|broken| broken.difference.clone()),
             clauses: small
-                .questions
+                .requests
                 .first()
                 .map(|first| self.clauses(&first.call))
                 .into_iter()
@@ -82,22 +88,22 @@ impl Saver<'_> {
             files: Vec::new(),
             replay: Vec::new(),
         };
-        let mut by_operator: BTreeMap<&Operator, Vec<&Question>> = BTreeMap::new();
-        for question in &small.questions {
-            by_operator.entry(&question.call.operator).or_default().push(question);
+        let mut by_operator: BTreeMap<&Operator, Vec<&CallRequest>> = BTreeMap::new();
+        for request in &small.requests {
+            by_operator.entry(&request.call.operator).or_default().push(request);
         }
-        for (operator, questions) in by_operator {
-            let file = self.file(operator, &questions, key, seed, case);
-            let way = questions[0].way;
+        for (operator, requests) in by_operator {
+            let file = self.file(operator, &requests, key, seed, case);
+            let settings = requests[0].settings;
             // Calls that cannot have some value of it are made without.
-            let variant = questions.iter().map(|question| &question.call.variant);
-            let variant = variant.max_by_key(|variant| variant.iter().len()).expect("there is a question");
+            let variant = requests.iter().map(|request| &request.call.variant);
+            let variant = variant.max_by_key(|variant| variant.iter().len()).expect("there is a request");
             let Some(folder) = self.folder else {
-                example.replay.push(self.replay_text(&file.text, way, variant));
+                example.replay.push(self.replay_text(&file.text, settings, variant));
                 continue;
             };
             let path = folder.join(&file.name);
-            let replay = self.replay(&path, way, variant);
+            let replay = self.replay(&path, settings, variant);
             let text = format!("# {replay}\n{}", file.text);
             std::fs::create_dir_all(folder)
                 .and_then(|()| gather_conformance::internals::files::write_whole(&path, text.as_bytes()))
@@ -108,10 +114,17 @@ impl Saver<'_> {
         Ok(example)
     }
 
-    fn file(&self, operator: &Operator, questions: &[&Question], key: &Key, seed: u64, case: u64) -> File {
+    fn file(
+        &self,
+        operator: &Operator,
+        requests: &[&CallRequest],
+        key: &Key,
+        seed: u64,
+        case: u64,
+    ) -> CaseFile {
         let mut cases: BTreeMap<String, String> = BTreeMap::new();
-        for question in questions {
-            let (name, text) = self.case(&question.call, seed);
+        for request in requests {
+            let (name, text) = self.case(&request.call, seed);
             cases.insert(name, text);
         }
         let all: String = cases.values().map(String::as_str).collect();
@@ -120,7 +133,7 @@ impl Saver<'_> {
             "{FOUND}{case} of seed {seed}, and made small: {key}.\nschema: 2\noperator: {operator}\ncases:\n"
         );
         text.push_str(&cases.into_values().collect::<Vec<_>>().join("\n"));
-        File { name, text }
+        CaseFile { name, text }
     }
 
     /// The text of a case, and its name, which is derived from the call.
@@ -169,21 +182,21 @@ impl Saver<'_> {
     }
 
     /// A command line with the case text as a here-document, or a hint if the text is too long to paste.
-    fn replay_text(&self, text: &str, way: Way, variant: &Variant) -> String {
+    fn replay_text(&self, text: &str, settings: CallSettings, variant: &Variant) -> String {
         if text.len() > LONGEST_TEXT {
             return format!("# {} bytes of YAML repeat it: --save DIR writes them", text.len());
         }
-        format!("{} <<'YAML'\n{text}YAML", self.replay(Path::new("-"), way, variant))
+        format!("{} <<'YAML'\n{text}YAML", self.replay(Path::new("-"), settings, variant))
     }
 
     /// A command line that repeats the cases of a file.
-    pub(super) fn replay(&self, path: &Path, way: Way, variant: &Variant) -> String {
-        self.reproduction.cases(path, way, variant)
+    pub(super) fn replay(&self, path: &Path, settings: CallSettings, variant: &Variant) -> String {
+        self.reproduction.cases(path, settings, variant)
     }
 }
 
 /// A case file to be written.
-struct File {
+struct CaseFile {
     name: String,
     text: String,
 }
@@ -195,16 +208,17 @@ fn short_digest(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gather_conformance::internals::reproduction::Named;
+    use gather_conformance::internals::reproduction::BackendNaming;
 
     #[test]
     fn a_text_that_is_too_long_to_be_pasted_is_not_printed() {
         let options = ["--repeat 2".to_owned()];
         let (spec, lines) =
-            (Specification::default(), Reproduction::anywhere(Named::Command, "./mine", &options));
+            (Specification::default(), Reproduction::anywhere(BackendNaming::Command, "./mine", &options));
         let saver = Saver { spec: &spec, folder: None, reproduction: &lines };
-        let line =
-            |length: usize| saver.replay_text(&"\n".repeat(length), Way::default(), &Variant::default());
+        let line = |length: usize| {
+            saver.replay_text(&"\n".repeat(length), CallSettings::default(), &Variant::default())
+        };
         let whole = line(LONGEST_TEXT);
         assert!(whole.starts_with("gatherspec run --cases - --repeat 2 -- ./mine <<'YAML'\n"), "{whole}");
         assert!(whole.ends_with("\nYAML") && whole.len() > LONGEST_TEXT);

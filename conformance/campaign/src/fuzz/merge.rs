@@ -7,7 +7,7 @@ use gather_conformance::internals::files;
 
 use super::consistency::contradiction;
 use super::plan::Shard;
-use super::report::{CampaignReport, Group, SCHEMA};
+use super::report::{CampaignReport, FailureGroup, SCHEMA};
 use gather_conformance::internals::check::Key;
 
 /// The largest report that is read, in bytes.
@@ -114,9 +114,9 @@ fn join(first: &CampaignReport, reports: &[(String, CampaignReport)]) -> Campaig
         }
     }
     // As in a campaign without shards, the lowest failing case of a kind gives the example.
-    let mut groups: Vec<&Group> = reports.iter().flat_map(|(_, part)| &part.groups).collect();
+    let mut groups: Vec<&FailureGroup> = reports.iter().flat_map(|(_, part)| &part.groups).collect();
     groups.sort_by_key(|group| group.first);
-    let mut kinds: BTreeMap<&Key, Group> = BTreeMap::new();
+    let mut kinds: BTreeMap<&Key, FailureGroup> = BTreeMap::new();
     for group in groups {
         let kind = kinds.entry(&group.key).and_modify(|known| known.count += group.count);
         kind.or_insert_with(|| group.clone());

@@ -3,8 +3,8 @@
 //! A failure takes this way:
 //!
 //! 1. **Draw.** A [`Campaign`] gives each case number a seed, and a [`Shard`] selects case numbers. The [`Check`](gather_conformance::internals::check::Check) draws
-//!    [questions](gather_conformance::internals::check::Question) from the seed: [`Differential`] compares with the reference, [laws](crate::laws) relate calls.
-//! 2. **Ask.** A worker asks a [`Subject`], a built-in backend or a process, in chunks; [`drive()`] runs the workers.
+//!    [requests](gather_conformance::internals::check::CallRequest) from the seed: [`Differential`] compares with the reference, [laws](crate::laws) relate calls.
+//! 2. **Ask.** A worker asks a [`CampaignSubject`], a built-in backend or a process, in chunks; [`drive()`] runs the workers.
 //! 3. **Judge.** The check finds nothing, or a [violation](gather_conformance::internals::check::Violation). Failures with equal
 //!    [keys](gather_conformance::internals::check::Key) form one group.
 //! 4. **Shrink.** `shrink` makes the draws of a group's first failure fewer and smaller while the key stays the same.
@@ -31,13 +31,13 @@ mod yaml;
 
 pub use corpus::{Corpus, Failing};
 pub use differential::Differential;
-pub use drive::{Pace, Shrinking, Stopped, drive, drive_with};
+pub use drive::{Aborted, Pace, Shrinking, drive, drive_with};
 pub use example::Saver;
 pub use example::remove_examples;
 pub use expect::{allows, effective, tolerated, without_promise};
 pub use merge::{MergeError, merge};
 pub use only::OfOperators;
-pub use plan::{Campaign, GENERATORS, MOST_CASES, SHORT, Shard, Short};
-pub use report::{CampaignReport, Example, Group};
+pub use plan::{Campaign, GENERATORS, MOST_CASES, SHORT, Shard, ShortCampaign};
+pub use report::{CampaignReport, FailureGroup, ShrunkExample};
 pub use saved::Saved;
-pub use subject::{Subject, Subjects, silence_backends};
+pub use subject::{CampaignSubject, Subjects, silence_backends};

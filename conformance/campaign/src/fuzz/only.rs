@@ -2,10 +2,10 @@
 //! call with and without the restriction. A law belongs to the operator of its first call, as its failures do, so that a
 //! restricted campaign has exactly the failures of the operators that it is restricted to.
 
-use crate::generate::Choices;
+use crate::generate::ChoiceSequence;
 
 use gather_conformance::internals::check::NOT_CHOSEN;
-use gather_conformance::internals::check::{Answer, Check, Question, Step, Tally};
+use gather_conformance::internals::check::{CallRequest, CallResult, Check, Step, Tally};
 
 /// A check that asks only about some operators.
 pub struct OfOperators<'a> {
@@ -22,13 +22,19 @@ impl<'a> OfOperators<'a> {
 }
 
 impl Check for OfOperators<'_> {
-    fn step(&self, choices: &mut Choices, asked: &[Question], answers: &[Answer], tally: &mut Tally) -> Step {
+    fn step(
+        &self,
+        choices: &mut ChoiceSequence,
+        asked: &[CallRequest],
+        answers: &[CallResult],
+        tally: &mut Tally,
+    ) -> Step {
         match self.check.step(choices, asked, answers, tally) {
-            Step::Ask(questions) => {
-                let first = asked.first().or(questions.first()).map(|question| &question.call.operator);
+            Step::Ask(requests) => {
+                let first = asked.first().or(requests.first()).map(|request| &request.call.operator);
                 let is_chosen = |name: &str| self.operators.iter().any(|operator| operator == name);
                 match first.filter(|first| !is_chosen(first.as_str())) {
-                    None => Step::Ask(questions),
+                    None => Step::Ask(requests),
                     Some(other) => {
                         tally.count(other.as_str(), NOT_CHOSEN);
                         Step::Done

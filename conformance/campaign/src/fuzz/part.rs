@@ -1,12 +1,12 @@
 //! A campaign as a part of a report.
 
-use gather_conformance::internals::entry::{Entry, Size};
-use gather_conformance::internals::report::{Kind, Part, PartReport};
+use gather_conformance::internals::entry::{CallSize, Entry};
+use gather_conformance::internals::report::{FailureKind, Part, PartReport};
 use gather_conformance::internals::words::shown;
 
 use crate::laws::LAWS;
 
-use super::report::{CampaignReport, Example, Group};
+use super::report::{CampaignReport, FailureGroup, ShrunkExample};
 
 impl CampaignReport {
     /// The result of a campaign. `repeat` is the command line that repeats it.
@@ -30,14 +30,14 @@ impl CampaignReport {
 }
 
 /// All failures of one kind.
-fn kind(part: Part, group: &Group) -> Kind {
+fn kind(part: Part, group: &FailureGroup) -> FailureKind {
     let key = &group.key;
     let id = match &key.law {
         Some(law) => format!("{} {law}: {} {}", part.id(), key.operator, key.kind()),
         None => format!("{} {}: {}", part.id(), key.operator, key.kind()),
     };
     let example = group.example.as_ref();
-    let text = |of: fn(&Example) -> &str| example.map(|example| shown(of(example)));
+    let text = |of: fn(&ShrunkExample) -> &str| example.map(|example| shown(of(example)));
     let entry = Entry {
         id,
         operator: key.operator.clone(),
@@ -57,7 +57,7 @@ fn kind(part: Part, group: &Group) -> Kind {
         note: None,
         stderr: None,
         duration: None,
-        size: Size::default(),
+        size: CallSize::default(),
         run: None,
         runs: None,
         all: Vec::new(),
@@ -65,7 +65,7 @@ fn kind(part: Part, group: &Group) -> Kind {
         tested: Vec::new(),
     };
     let law = LAWS.iter().find(|law| Some(law.name) == key.law.as_deref());
-    Kind {
+    FailureKind {
         entry,
         law: key.law.clone(),
         statement: law.map(|law| law.statement.to_owned()),
@@ -95,7 +95,7 @@ mod tests {
             expected: None,
             known: None,
         };
-        let crashes = kind(Part::Drawn, &Group { key, count: 5, first: 3, example: None });
+        let crashes = kind(Part::Drawn, &FailureGroup { key, count: 5, first: 3, example: None });
         let nothing = PartReport::left_out(Part::Drawn, 1, 100, "");
         let campaign =
             PartReport { left_out: None, done: 100, compared: 90, kinds: vec![crashes], ..nothing };

@@ -18,7 +18,7 @@ const MOST_SHARDS: u64 = 1 << 20;
 
 /// The short campaign that `run` appends to its cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Short {
+pub struct ShortCampaign {
     /// The seed that every case is derived from.
     pub seed: u64,
     /// The number of calls compared with the reference.
@@ -31,7 +31,7 @@ pub struct Short {
 }
 
 /// The defaults.
-pub const SHORT: Short = Short { seed: 1, drawn: 4000, laws: 2000, edges_in: 4 };
+pub const SHORT: ShortCampaign = ShortCampaign { seed: 1, drawn: 4000, laws: 2000, edges_in: 4 };
 
 /// What is drawn, and for which backend. Reports can be merged only if these agree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -44,7 +44,7 @@ pub struct CampaignReport {
     /// was broken.
     pub counts: BTreeMap<String, BTreeMap<String, u64>>,
     /// The failures, one group per kind.
-    pub groups: Vec<Group>,
+    pub groups: Vec<FailureGroup>,
     /// The results of replaying saved cases, if there were any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub corpus: Option<Corpus>,
@@ -53,7 +53,7 @@ pub struct CampaignReport {
 /// All failures of one kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Group {
+pub struct FailureGroup {
     /// What they have in common.
     pub key: Key,
     /// How many there are.
@@ -61,13 +61,13 @@ pub struct Group {
     /// The number of the first failing case.
     pub first: u64,
     /// The first failing case, shrunk.
-    pub example: Option<Example>,
+    pub example: Option<ShrunkExample>,
 }
 
 /// A shrunk failure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Example {
+pub struct ShrunkExample {
     /// The draws that reproduce it.
     pub draws: Vec<u64>,
     /// The calls, in words.
@@ -198,7 +198,7 @@ impl CampaignReport {
     pub(super) fn add_group(&mut self, key: Key, count: u64, first: u64) {
         match self.groups.iter_mut().find(|group| group.key == key) {
             Some(group) => group.count += count,
-            None => self.groups.push(Group { key, count, first, example: None }),
+            None => self.groups.push(FailureGroup { key, count, first, example: None }),
         }
     }
 

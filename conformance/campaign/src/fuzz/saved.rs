@@ -14,10 +14,10 @@ use gather_conformance::internals::process::{self, Answers, Interrupted};
 use super::corpus::{Corpus, Failing};
 use super::example::Saver;
 use super::plan::Shard;
-use super::subject::Subject;
-use gather_conformance::internals::check::{Answer, Question, Way};
+use super::subject::CampaignSubject;
+use gather_conformance::internals::check::{CallRequest, CallResult, CallSettings};
 
-/// Questions per batch.
+/// Requests per batch.
 const CHUNK: usize = 256;
 
 /// A case that an earlier campaign saved.
@@ -29,7 +29,7 @@ pub struct Saved {
     pub run: Run,
 }
 
-/// The state of a saved case while all ways are tried.
+/// The state of a saved case while all settings are tried.
 #[derive(Default)]
 struct Attempt {
     judged: bool,
@@ -48,14 +48,14 @@ impl Shard {
 }
 
 impl Corpus {
-    /// Replays all of them until `end`, as `run` would: under every way of a built-in backend, judged by what
-    /// the cases expect. If a case fails under several ways, only the first failure is reported.
+    /// Replays all of them until `end`, as `run` would: with all settings of a built-in backend, judged by what
+    /// the cases expect. If a case fails with several settings, only the first failure is reported.
     ///
     /// # Errors
     /// [`process::Broken`] if a process cannot be started again.
     pub fn ask(
         saved: &[Saved],
-        subject: &mut Subject,
+        subject: &mut CampaignSubject,
         strictness: Strictness,
         saver: &Saver<'_>,
         end: Option<Instant>,
@@ -65,14 +65,14 @@ impl Corpus {
         // Cases that are known to crash must not use up the restarts that new calls may need.
         subject.count_restarts(false);
         subject.stop_at(end);
-        for way in subject.ways() {
-            let description = under(subject.description(), way);
+        for settings in subject.settings() {
+            let description = under(subject.description(), settings);
             for chunk in attempts.chunks_mut(CHUNK) {
                 if end.is_some_and(|end| Instant::now() >= end) {
                     chunk.iter_mut().for_each(|(_, attempt)| attempt.unasked = true);
                     continue;
                 }
-                ask_chunk(chunk, way.unwrap_or_default(), &description, subject, strictness, saver)?;
+                ask_chunk(chunk, settings.unwrap_or_default(), &description, subject, strictness, saver)?;
             }
         }
         subject.count_restarts(true);
@@ -88,21 +88,21 @@ impl Corpus {
 
 fn ask_chunk(
     chunk: &mut [(&Saved, Attempt)],
-    way: Way,
+    settings: CallSettings,
     description: &Description,
-    subject: &mut Subject,
+    subject: &mut CampaignSubject,
     strictness: Strictness,
     saver: &Saver<'_>,
 ) -> Result<(), process::Broken> {
     let mut asked = Vec::with_capacity(chunk.len());
     for (saved, attempt) in chunk.iter_mut().filter(|(_, attempt)| attempt.failing.is_none()) {
         if let Ok(judged) = Judged::new(description, &saved.run, strictness) {
-            let question = Question { call: saved.run.call.clone(), way };
-            asked.push((*saved, attempt, judged, question));
+            let request = CallRequest { call: saved.run.call.clone(), settings };
+            asked.push((*saved, attempt, judged, request));
         }
     }
-    let questions: Vec<&Question> = asked.iter().map(|(.., question)| question).collect();
-    let Answers { answers, interrupted } = subject.ask(&questions);
+    let requests: Vec<&CallRequest> = asked.iter().map(|(.., request)| request).collect();
+    let Answers { answers, interrupted } = subject.ask(&requests);
     if let Some(Interrupted::Broken(broken)) = interrupted {
         return Err(broken);
     }
@@ -124,25 +124,25 @@ fn ask_chunk(
             verdict: result.verdict,
             expected: result.expected,
             actual: result.actual,
-            replay: saver.replay(&saved.file, way, &Variant::default()),
+            replay: saver.replay(&saved.file, settings, &Variant::default()),
         });
     }
     Ok(())
 }
 
-fn judge(judged: &Judged<'_>, answer: &Answer) -> (Judgement, String) {
+fn judge(judged: &Judged<'_>, answer: &CallResult) -> (Judgement, String) {
     match answer {
         Ok(outcome) => (judged.judge(outcome), describe_outcome(outcome)),
         Err(trouble) => (Judgement { verdict: trouble.verdict, note: None }, trouble.what.clone()),
     }
 }
 
-/// The description of the backend with the policies of `way` in place of the declared ones.
-fn under(description: &Description, way: Option<Way>) -> Description {
+/// The description of the backend with the policies of `settings` in place of the declared ones.
+fn under(description: &Description, settings: Option<CallSettings>) -> Description {
     let mut description = description.clone();
-    if let Some(way) = way {
+    if let Some(settings) = settings {
         for capability in description.operators.values_mut() {
-            capability.profile = way.profile;
+            capability.profile = settings.profile;
         }
     }
     description

@@ -17,19 +17,19 @@ use gather_conformance::internals::runner::panic_message;
 use gather_conformance::internals::trouble::Trouble;
 
 use super::expect::MAX_OUTPUT;
-use gather_conformance::internals::check::{Answer, Question, Way};
-use gather_conformance::internals::choices::Choices;
+use gather_conformance::internals::check::{CallRequest, CallResult, CallSettings};
+use gather_conformance::internals::choices::ChoiceSequence;
 
 /// The backend that a worker asks.
-pub enum Subject {
+pub enum CampaignSubject {
     /// In this process.
-    InProcess(InProcess),
+    InProcess(InProcessSubject),
     /// In a process of its own.
     Process(Box<Dialogue>),
 }
 
 /// The backends of all workers. They are dropped in parallel, since each may own a process that is slow to stop.
-pub struct Subjects(pub Vec<Subject>);
+pub struct Subjects(pub Vec<CampaignSubject>);
 
 impl Drop for Subjects {
     fn drop(&mut self) {
@@ -42,21 +42,21 @@ impl Drop for Subjects {
     }
 }
 
-/// A backend in this process, once for each way to run it.
-pub struct InProcess {
+/// A backend in this process, once for each profile and level.
+pub struct InProcessSubject {
     description: Description,
     profiles: Vec<Profile>,
-    /// By profile, then by level, in the order of [`Way::LEVELS`].
-    ways: Vec<Made>,
+    /// By profile, then by level, in the order of [`CallSettings::LEVELS`].
+    backends: Vec<RestartableBackend>,
 }
 
 /// A backend, and how to remake it after a panic, which may have left it in any state.
-struct Made {
+struct RestartableBackend {
     make: Box<dyn Fn() -> InProcessBackend + Send>,
     held: Option<InProcessBackend>,
 }
 
-impl Made {
+impl RestartableBackend {
     fn new(make: impl Fn() -> InProcessBackend + Send + 'static) -> Self {
         Self { held: Some(make()), make: Box::new(make) }
     }
@@ -77,7 +77,7 @@ pub fn silence_backends() {
     }));
 }
 
-impl Subject {
+impl CampaignSubject {
     /// A built-in backend for some operators under these profiles; `None` if the name is unknown.
     #[must_use]
     pub fn built_in(name: &str, signatures: &Signatures, profiles: &[Profile]) -> Option<Self> {
@@ -85,26 +85,26 @@ impl Subject {
         let description = description.backend().describe();
         let signatures = Arc::new(signatures.clone());
         let is_optimized = name == "optimized";
-        let mut ways = Vec::new();
+        let mut backends = Vec::new();
         for profile in profiles.iter().copied() {
-            for level in Way::LEVELS.map(|level| level.filter(|_| is_optimized)) {
+            for level in CallSettings::LEVELS.map(|level| level.filter(|_| is_optimized)) {
                 let (signatures, name) = (Arc::clone(&signatures), name.to_owned());
-                ways.push(Made::new(move || {
+                backends.push(RestartableBackend::new(move || {
                     let held = |level| in_process::optimized_at(&signatures, level, profile, MAX_OUTPUT);
                     let best = || in_process::built_in(&signatures, &name, profile, MAX_OUTPUT);
                     level.and_then(held).or_else(best).expect("the name is known")
                 }));
             }
         }
-        Some(Self::InProcess(InProcess { description, profiles: profiles.to_vec(), ways }))
+        Some(Self::InProcess(InProcessSubject { description, profiles: profiles.to_vec(), backends }))
     }
 
-    /// The backends that `make` makes, in this process. There is one way only.
+    /// The backends that `make` makes, in this process, all with the same settings.
     #[must_use]
     pub fn backend(make: impl Fn() -> Box<dyn Backend> + Send + 'static) -> Self {
         let description = make().describe();
-        let ways = vec![Made::new(move || make().into())];
-        Self::InProcess(InProcess { description, profiles: Vec::new(), ways })
+        let backends = vec![RestartableBackend::new(move || make().into())];
+        Self::InProcess(InProcessSubject { description, profiles: Vec::new(), backends })
     }
 
     /// The backend's self-description.
@@ -116,14 +116,15 @@ impl Subject {
         }
     }
 
-    /// All ways to run it: each level under each profile for a built-in backend, otherwise a single one without
+    /// All settings to run it with: each level under each profile for a built-in backend, otherwise a single one without
     /// policies.
-    pub(super) fn ways(&self) -> Vec<Option<Way>> {
+    pub(super) fn settings(&self) -> Vec<Option<CallSettings>> {
         match self {
-            Self::InProcess(backend) if backend.ways.len() > 1 => {
+            Self::InProcess(backend) if backend.backends.len() > 1 => {
                 let of = |profile| {
-                    let way = move |level| Some(Way { profile, level, threads: 1, fresh: false });
-                    Way::LEVELS.into_iter().map(way)
+                    let settings =
+                        move |level| Some(CallSettings { profile, level, threads: 1, fresh: false });
+                    CallSettings::LEVELS.into_iter().map(settings)
                 };
                 backend.profiles.iter().flat_map(|profile| of(*profile)).collect()
             }
@@ -132,7 +133,7 @@ impl Subject {
     }
 
     /// Makes calls in variants that the backend declares and that are asked for. Draws a number if there are any.
-    pub(super) fn vary(&self, questions: &mut [Question], choices: &mut Choices) {
+    pub(super) fn vary(&self, requests: &mut [CallRequest], choices: &mut ChoiceSequence) {
         // A multiple of the numbers of values that an axis may have, and more axes than a call has.
         const VALUES: usize = 840;
         const AXES: usize = 6;
@@ -150,10 +151,10 @@ impl Subject {
         // Where compilations are few, most calls are made without.
         let compiles =
             operators.values().all(|one| one.compilations.is_none()) || choices.once_in(COMPILED_IN);
-        for Question { call, .. } in questions {
+        for CallRequest { call, .. } in requests {
             let Some(capability) = operators.get(call.operator.as_str()) else { continue };
             let mut drawn = drawn.into_iter();
-            let drawn = |ways| drawn.next().unwrap_or_default() % (ways + 1);
+            let drawn = |values| drawn.next().unwrap_or_default() % (values + 1);
             call.variant = match chosen {
                 Some(chosen) => chosen.clone(),
                 None if compiles => capability.variants.chosen(call, drawn),
@@ -176,33 +177,32 @@ impl Subject {
         }
     }
 
-    /// Asks the questions.
+    /// Asks the requests.
     #[must_use]
-    pub fn ask(&mut self, questions: &[&Question]) -> Answers {
+    pub fn ask(&mut self, requests: &[&CallRequest]) -> Answers {
         match self {
             Self::InProcess(backend) => {
-                let answers = questions.iter().map(|question| backend.ask(question)).collect();
+                let answers = requests.iter().map(|request| backend.ask(request)).collect();
                 Answers { answers, interrupted: None }
             }
             Self::Process(dialogue) => {
-                let calls: Vec<&Call> = questions.iter().map(|question| &question.call).collect();
+                let calls: Vec<&Call> = requests.iter().map(|request| &request.call).collect();
                 dialogue.ask(&calls)
             }
         }
     }
 }
 
-impl InProcess {
-    fn ask(&mut self, question: &Question) -> Answer {
-        let Way { profile, level, threads, fresh } = question.way;
+impl InProcessSubject {
+    fn ask(&mut self, request: &CallRequest) -> CallResult {
+        let CallSettings { profile, level, threads, fresh } = request.settings;
         let profile = self.profiles.iter().position(|known| *known == profile).unwrap_or(0);
-        let level = Way::LEVELS.iter().position(|known| *known == level).unwrap_or(0);
-        let at = if self.ways.len() == 1 { 0 } else { profile * Way::LEVELS.len() + level };
-        let Made { make, held } = &mut self.ways[at];
+        let level = CallSettings::LEVELS.iter().position(|known| *known == level).unwrap_or(0);
+        let at = if self.backends.len() == 1 { 0 } else { profile * CallSettings::LEVELS.len() + level };
+        let RestartableBackend { make, held } = &mut self.backends[at];
         let backend = held.get_or_insert_with(make);
         ASKING.set(true);
-        let answered =
-            catch_unwind(AssertUnwindSafe(|| backend.call(&question.call, threads.max(1), !fresh)));
+        let answered = catch_unwind(AssertUnwindSafe(|| backend.call(&request.call, threads.max(1), !fresh)));
         ASKING.set(false);
         answered.map_err(|panic| {
             *held = None;
@@ -239,10 +239,10 @@ mod tests {
     fn after_a_panic_the_next_question_goes_to_a_new_backend() {
         let spec = crate::embedded();
         let call = spec.cases[0].runs()[0].call.clone();
-        let mut subject = Subject::backend(|| Box::new(Fragile { has_panicked: false }));
-        let question = Question { call, way: Way::default() };
+        let mut subject = CampaignSubject::backend(|| Box::new(Fragile { has_panicked: false }));
+        let request = CallRequest { call, settings: CallSettings::default() };
         for _ in 0..2 {
-            let Answers { answers, .. } = subject.ask(&[&question]);
+            let Answers { answers, .. } = subject.ask(&[&request]);
             let trouble = answers[0].as_ref().unwrap_err();
             assert_eq!((trouble.verdict, trouble.what.as_str()), (Verdict::Crash, "panic: the first call"));
         }

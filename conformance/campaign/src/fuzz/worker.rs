@@ -1,11 +1,11 @@
 //! One worker of a campaign. It takes chunks of cases, runs them on its subject, and shrinks failures.
 //!
-//! The cases of a chunk advance together: all their open questions go to the subject as one batch, which keeps the
+//! The cases of a chunk advance together: all their open requests go to the subject as one batch, which keeps the
 //! pipeline of a process full, and each case that has its answers takes its next step. A case is never stored: its draws
 //! follow from its number, so each step reseeds and redraws it.
 //!
 //! A process may be interrupted in the middle of a chunk, and then only the cases before the first unfinished one may
-//! count. So each case of a process gets a [`Part`] of its own; a backend in this process cannot be interrupted, and all
+//! count. So each case of a process gets a [`CaseResults`] of its own; a backend in this process cannot be interrupted, and all
 //! its cases share one.
 
 use std::collections::HashMap;
@@ -15,14 +15,14 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::generate::Choices;
+use crate::generate::ChoiceSequence;
 use gather_conformance::internals::interrupt;
 use gather_conformance::internals::process::{self, Answers, Interrupted};
 
-use super::Subject;
+use super::CampaignSubject;
 use super::plan::{Campaign, Shard};
 use super::shrink::shrink;
-use gather_conformance::internals::check::{Answer, Check, Key, Question, Step, Tally, Violation};
+use gather_conformance::internals::check::{CallRequest, CallResult, Check, Key, Step, Tally, Violation};
 
 /// Cases per chunk in this process: few, so that they stay in the caches.
 const CHUNK: u64 = 64;
@@ -38,7 +38,7 @@ const TRIES_OF_A_PROCESS: usize = 400;
 const TIME_TO_SHRINK: Duration = Duration::from_secs(30);
 
 /// What the workers of a round share.
-pub(super) struct Job<'a> {
+pub(super) struct RoundContext<'a> {
     pub(super) campaign: &'a Campaign,
     pub(super) shard: Shard,
     /// The place of the next case to take.
@@ -52,14 +52,14 @@ pub(super) struct Job<'a> {
 #[derive(Default)]
 pub(super) struct Round {
     /// Results with the place of their first case: one per chunk, or a single one if the subject cannot be interrupted.
-    pub(super) parts: Vec<(u64, Part)>,
+    pub(super) parts: Vec<(u64, CaseResults)>,
     /// The place of the first case that is not done, and the reason.
     pub(super) interrupted: Option<(u64, Interrupted)>,
 }
 
 /// The results of some cases.
 #[derive(Default)]
-pub(super) struct Part {
+pub(super) struct CaseResults {
     pub(super) tally: Tally,
     pub(super) digest: u64,
     pub(super) groups: HashMap<Key, Failures>,
@@ -75,10 +75,10 @@ pub(super) struct Failures {
 pub(super) struct Found {
     /// Its case number.
     pub(super) number: u64,
-    pub(super) small: Small,
+    pub(super) failing: FailingCase,
 }
 
-impl Part {
+impl CaseResults {
     /// Adds the results of other cases.
     pub(super) fn add(&mut self, other: Self) {
         self.tally.add(&other.tally);
@@ -105,76 +105,76 @@ impl Part {
 }
 
 /// A subject, and the thread pool that it may use.
-pub(super) struct Worker<'a> {
-    subject: &'a mut Subject,
+pub(super) struct FuzzWorker<'a> {
+    subject: &'a mut CampaignSubject,
     check: &'a dyn Check,
     threads: Option<rayon::ThreadPool>,
-    choices: Choices,
+    choices: ChoiceSequence,
     /// Cases per chunk.
     chunk: u64,
 }
 
 /// A case in progress.
-struct Run {
+struct OpenCase {
     /// Its position in the chunk.
     at: usize,
     number: u64,
-    asked: Vec<Question>,
-    answers: Vec<Answer>,
+    asked: Vec<CallRequest>,
+    answers: Vec<CallResult>,
 }
 
-impl<'a> Worker<'a> {
-    pub(super) fn new(subject: &'a mut Subject, check: &'a dyn Check) -> io::Result<Self> {
+impl<'a> FuzzWorker<'a> {
+    pub(super) fn new(subject: &'a mut CampaignSubject, check: &'a dyn Check) -> io::Result<Self> {
         // A pool per worker: the backend's threads must not steal the work of another worker.
         let (threads, chunk) = match subject {
-            Subject::InProcess(_) => {
+            CampaignSubject::InProcess(_) => {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build();
                 let cannot =
                     |error| io::Error::other(format!("a worker's threads cannot be started: {error}"));
                 (Some(pool.map_err(cannot)?), CHUNK)
             }
-            Subject::Process(_) => (None, FIRST_CHUNK_OF_A_PROCESS),
+            CampaignSubject::Process(_) => (None, FIRST_CHUNK_OF_A_PROCESS),
         };
-        Ok(Self { subject, check, threads, choices: Choices::from_seed(0), chunk })
+        Ok(Self { subject, check, threads, choices: ChoiceSequence::from_seed(0), chunk })
     }
 
-    pub(super) fn round(&mut self, job: &Job<'_>) -> Round {
+    pub(super) fn round(&mut self, context: &RoundContext<'_>) -> Round {
         let pool = self.threads.take();
         let round = match &pool {
-            Some(pool) => pool.install(|| self.chunks(job)),
-            None => self.chunks(job),
+            Some(pool) => pool.install(|| self.chunks(context)),
+            None => self.chunks(context),
         };
         self.threads = pool;
         round
     }
 
     /// Does chunks until the round is over, at least one.
-    fn chunks(&mut self, job: &Job<'_>) -> Round {
+    fn chunks(&mut self, context: &RoundContext<'_>) -> Round {
         let mut round = Round::default();
         loop {
-            let start = job.next.fetch_add(self.chunk, Ordering::Relaxed);
-            if start >= job.end {
+            let start = context.next.fetch_add(self.chunk, Ordering::Relaxed);
+            if start >= context.end {
                 break;
             }
-            let places = start..job.end.min(start + self.chunk);
+            let places = start..context.end.min(start + self.chunk);
             let (place, mut part) = match round.parts.pop() {
                 Some(all) if self.threads_are_ours() => all,
                 last => {
                     round.parts.extend(last);
-                    (start, Part::default())
+                    (start, CaseResults::default())
                 }
             };
             let began = Instant::now();
-            let interrupted = self.chunk(job, places, &mut part);
+            let interrupted = self.chunk(context, places, &mut part);
             round.parts.push((place, part));
             if interrupted.is_some() {
-                job.stop.store(true, Ordering::Relaxed);
+                context.stop.store(true, Ordering::Relaxed);
                 round.interrupted = interrupted;
                 break;
             }
             self.adapt(began.elapsed());
-            let over = Instant::now() >= job.deadline || interrupt::requested();
-            if over || job.stop.load(Ordering::Relaxed) {
+            let over = Instant::now() >= context.deadline || interrupt::requested();
+            if over || context.stop.load(Ordering::Relaxed) {
                 break;
             }
         }
@@ -182,7 +182,7 @@ impl<'a> Worker<'a> {
     }
 
     const fn threads_are_ours(&self) -> bool {
-        matches!(*self.subject, Subject::InProcess(_))
+        matches!(*self.subject, CampaignSubject::InProcess(_))
     }
 
     /// Adapts the chunk size for a process to the time that the last chunk took.
@@ -198,24 +198,30 @@ impl<'a> Worker<'a> {
 
     /// Does the cases of a chunk. If interrupted, adds only the results of the cases before the first unfinished one, and
     /// returns its place and the reason.
-    fn chunk(&mut self, job: &Job<'_>, places: Range<u64>, part: &mut Part) -> Option<(u64, Interrupted)> {
+    fn chunk(
+        &mut self,
+        context: &RoundContext<'_>,
+        places: Range<u64>,
+        part: &mut CaseResults,
+    ) -> Option<(u64, Interrupted)> {
         let start = places.start;
         // Separate parts, so that those behind an interruption can be dropped.
         let mut parts = vec![std::mem::take(part)];
         if !self.threads_are_ours() {
-            parts.extend(places.clone().skip(1).map(|_| Part::default()));
+            parts.extend(places.clone().skip(1).map(|_| CaseResults::default()));
         }
         let mut under_way = Vec::with_capacity(64);
         for (at, place) in places.enumerate() {
-            let case = Run { at, number: job.shard.case(place), asked: Vec::new(), answers: Vec::new() };
-            self.go_on(job.campaign, case, &mut parts, &mut under_way);
+            let case =
+                OpenCase { at, number: context.shard.case(place), asked: Vec::new(), answers: Vec::new() };
+            self.go_on(context.campaign, case, &mut parts, &mut under_way);
         }
         let mut interrupted = None;
         while !under_way.is_empty() && interrupted.is_none() {
             interrupted = self.ask(&mut under_way);
             for case in std::mem::take(&mut under_way) {
                 if case.is_answered() {
-                    self.go_on(job.campaign, case, &mut parts, &mut under_way);
+                    self.go_on(context.campaign, case, &mut parts, &mut under_way);
                 } else {
                     under_way.push(case);
                 }
@@ -227,8 +233,14 @@ impl<'a> Worker<'a> {
         Some((start + unfinished? as u64, interrupted?))
     }
 
-    /// Takes the next step of a case whose questions are all answered.
-    fn go_on(&mut self, campaign: &Campaign, mut case: Run, parts: &mut [Part], under_way: &mut Vec<Run>) {
+    /// Takes the next step of a case whose requests are all answered.
+    fn go_on(
+        &mut self,
+        campaign: &Campaign,
+        mut case: OpenCase,
+        parts: &mut [CaseResults],
+        under_way: &mut Vec<OpenCase>,
+    ) {
         let part = if parts.len() == 1 { &mut parts[0] } else { &mut parts[case.at] };
         self.choices.reseed(campaign.case_seed(case.number));
         let choices = &mut self.choices;
@@ -242,28 +254,28 @@ impl<'a> Worker<'a> {
         }
         match step {
             Step::Done | Step::Held { .. } => {}
-            Step::Ask(questions) => {
+            Step::Ask(requests) => {
                 if case.asked.is_empty() {
-                    case.asked = questions;
+                    case.asked = requests;
                 } else {
-                    case.asked.extend(questions);
+                    case.asked.extend(requests);
                 }
                 under_way.push(case);
             }
             Step::Violated(broken) => {
                 let (key, number) = (broken.key.clone(), case.number);
                 let draws = self.choices.drawn().to_vec();
-                let small = Small { draws, broken: Some(*broken), questions: case.asked };
-                part.add_failures(key, Failures { count: 1, first: Found { number, small } });
+                let failing = FailingCase { draws, broken: Some(*broken), requests: case.asked };
+                part.add_failures(key, Failures { count: 1, first: Found { number, failing } });
             }
         }
     }
 
-    /// Asks the open questions of all cases in one batch. Returns a reason if some remain unanswered.
-    fn ask(&mut self, cases: &mut [Run]) -> Option<Interrupted> {
-        let questions: Vec<&Question> =
+    /// Asks the open requests of all cases in one batch. Returns a reason if some remain unanswered.
+    fn ask(&mut self, cases: &mut [OpenCase]) -> Option<Interrupted> {
+        let requests: Vec<&CallRequest> =
             cases.iter().flat_map(|case| &case.asked[case.answers.len()..]).collect();
-        let Answers { answers, interrupted } = self.subject.ask(&questions);
+        let Answers { answers, interrupted } = self.subject.ask(&requests);
         let mut answers = answers.into_iter();
         for case in cases {
             let count = case.asked.len() - case.answers.len();
@@ -273,21 +285,21 @@ impl<'a> Worker<'a> {
     }
 
     /// Runs one case from given draws.
-    fn replay(&mut self, draws: &[u64]) -> Result<Small, Interrupted> {
-        let mut case = Run { at: 0, number: 0, asked: Vec::new(), answers: Vec::new() };
+    fn replay(&mut self, draws: &[u64]) -> Result<FailingCase, Interrupted> {
+        let mut case = OpenCase { at: 0, number: 0, asked: Vec::new(), answers: Vec::new() };
         loop {
-            let mut choices = Choices::from_draws(draws.to_vec());
+            let mut choices = ChoiceSequence::from_draws(draws.to_vec());
             let (so_far, tally) = ((&case.asked[..], &case.answers[..]), &mut Tally::default());
             let broken = match step(self.check, self.subject, &mut choices, so_far, tally) {
                 Step::Done | Step::Held { .. } => None,
                 Step::Violated(broken) => Some(*broken),
-                Step::Ask(questions) => {
-                    case.asked.extend(questions);
+                Step::Ask(requests) => {
+                    case.asked.extend(requests);
                     self.ask(std::slice::from_mut(&mut case)).map_or(Ok(()), Err)?;
                     continue;
                 }
             };
-            return Ok(Small { draws: draws.to_vec(), broken, questions: case.asked });
+            return Ok(FailingCase { draws: draws.to_vec(), broken, requests: case.asked });
         }
     }
 
@@ -299,13 +311,13 @@ impl<'a> Worker<'a> {
         campaign: &Campaign,
         key: &Key,
         first: u64,
-        mut best: Option<Small>,
+        mut best: Option<FailingCase>,
         limit: Option<Duration>,
-    ) -> (Option<Small>, Option<process::Broken>) {
+    ) -> (Option<FailingCase>, Option<process::Broken>) {
         self.subject.count_restarts(false);
-        let small = self.small(campaign, key, first, &mut best, limit);
+        let shrunk = self.shrunk(campaign, key, first, &mut best, limit);
         self.subject.count_restarts(true);
-        match small {
+        match shrunk {
             Ok(small) => (Some(small), None),
             Err(Interrupted::OutOfTime) => (best, None),
             Err(Interrupted::Broken(broken)) => (best, Some(broken)),
@@ -313,14 +325,14 @@ impl<'a> Worker<'a> {
     }
 
     /// Shrinks a failure. `best` always holds the smallest one so far.
-    fn small(
+    fn shrunk(
         &mut self,
         campaign: &Campaign,
         key: &Key,
         first: u64,
-        best: &mut Option<Small>,
+        best: &mut Option<FailingCase>,
         limit: Option<Duration>,
-    ) -> Result<Small, Interrupted> {
+    ) -> Result<FailingCase, Interrupted> {
         // The first step yields the draws.
         self.choices.reseed(campaign.case_seed(first));
         step(self.check, self.subject, &mut self.choices, (&[], &[]), &mut Tally::default());
@@ -356,16 +368,16 @@ impl<'a> Worker<'a> {
     }
 }
 
-/// A shrunk failure.
+/// A case that fails, as found or shrunk.
 #[derive(Debug)]
-pub(super) struct Small {
+pub(super) struct FailingCase {
     pub(super) draws: Vec<u64>,
     /// `None` if the failure did not occur again, so it does not occur every time.
     pub(super) broken: Option<Violation>,
-    pub(super) questions: Vec<Question>,
+    pub(super) requests: Vec<CallRequest>,
 }
 
-impl Run {
+impl OpenCase {
     fn is_answered(&self) -> bool {
         self.asked.len() == self.answers.len()
     }
@@ -375,14 +387,14 @@ impl Run {
 /// each step of a case draws the same.
 fn step(
     check: &dyn Check,
-    subject: &Subject,
-    choices: &mut Choices,
-    (asked, answers): (&[Question], &[Answer]),
+    subject: &CampaignSubject,
+    choices: &mut ChoiceSequence,
+    (asked, answers): (&[CallRequest], &[CallResult]),
     tally: &mut Tally,
 ) -> Step {
     let mut step = check.step(choices, asked, answers, tally);
-    if let Step::Ask(questions) = &mut step {
-        subject.vary(questions, choices);
+    if let Step::Ask(requests) = &mut step {
+        subject.vary(requests, choices);
     }
     step
 }

@@ -3,7 +3,7 @@
 use gather_spec::signature::{Axis, Window};
 use gather_spec::{DType, Element, Shape, Signature, Tensor, TensorError};
 
-use super::Choices;
+use super::ChoiceSequence;
 use super::stored::{in_layout, stored};
 
 /// Values that reveal the width at which a slice size is read, and whether it is read as signed.
@@ -14,7 +14,7 @@ const SHAPES_OF_AXES: [&[usize]; 6] = [&[], &[1], &[0], &[2], &[1, 1], &[1, 2]];
 
 /// Sometimes, an operand that replaces the slice sizes of a window, for operators that have one.
 pub(super) fn slice_sizes(
-    choices: &mut Choices,
+    choices: &mut ChoiceSequence,
     signature: &Signature,
     window: &mut Window,
 ) -> Result<Option<Tensor>, TensorError> {
@@ -33,7 +33,7 @@ pub(super) fn slice_sizes(
 
 /// Sometimes, an operand that replaces the axis, for operators that have one.
 pub(super) fn axis(
-    choices: &mut Choices,
+    choices: &mut ChoiceSequence,
     signature: &Signature,
     axis: &mut Option<Axis>,
 ) -> Result<Option<Tensor>, TensorError> {
@@ -53,7 +53,7 @@ pub(super) fn axis(
 }
 
 /// Zero slice sizes of any dtype, perhaps of another rank.
-fn zeros(choices: &mut Choices, rank: usize) -> Result<Tensor, TensorError> {
+fn zeros(choices: &mut ChoiceSequence, rank: usize) -> Result<Tensor, TensorError> {
     let shape = [1, rank];
     let (dtype, first) = (choices.pick(&DType::ALL), choices.below(3));
     Tensor::filled(dtype, Shape::new(&shape[first..])?, &Element::zero(dtype))
@@ -61,7 +61,12 @@ fn zeros(choices: &mut Choices, rank: usize) -> Result<Tensor, TensorError> {
 
 /// A vector, or a scalar, of integers truncated to a dtype, in some layout. One may be a value that another dtype reads
 /// differently.
-fn in_dtype(choices: &mut Choices, dtype: DType, values: &[i64], rank: usize) -> Result<Tensor, TensorError> {
+fn in_dtype(
+    choices: &mut ChoiceSequence,
+    dtype: DType,
+    values: &[i64],
+    rank: usize,
+) -> Result<Tensor, TensorError> {
     let mut values = values.to_vec();
     if !values.is_empty() && choices.once_in(2) {
         let at = choices.below(values.len());

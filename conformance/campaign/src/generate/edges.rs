@@ -6,8 +6,8 @@
 
 use gather_spec::{Form, Signature};
 
-use super::Choices;
-use super::parts::{Parts, Wanted};
+use super::ChoiceSequence;
+use super::parts::{CallShapes, ShapeRequirements};
 use super::pieces::{BATCH, GATHERED, INNER, MID, OUTER, Pieces, kinds};
 
 /// Slice lengths and numbers of index rows, ascending: powers of two, some of their multiples, and the neighbours of both.
@@ -62,7 +62,11 @@ const WITHOUT_BATCH: [Focus; 6] =
     [Focus::Slice, Focus::Ranks, Focus::Rows, Focus::Ranks, Focus::Ranks, Focus::Ranks];
 
 /// The parts of a valid call with its focus at an edge. No dim is 0.
-pub(super) fn draw(choices: &mut Choices, signature: &Signature, wanted: &Wanted) -> Parts {
+pub(super) fn draw(
+    choices: &mut ChoiceSequence,
+    signature: &Signature,
+    wanted: &ShapeRequirements,
+) -> CallShapes {
     let focus =
         if signature.flatten.is_some() { choices.pick(&WITHOUT_BATCH) } else { choices.pick(&FOCUSES) };
     let limit = if choices.once_in(LARGE_IN) { LARGE } else { USUAL };
@@ -125,12 +129,12 @@ impl Pieces {
 }
 
 /// Dims from 1 to 5.
-fn few(choices: &mut Choices, rank: usize) -> Vec<usize> {
+fn few(choices: &mut ChoiceSequence, rank: usize) -> Vec<usize> {
     (0..rank).map(|_| choices.pick(&[1, 2, 3, 4, 5])).collect()
 }
 
 /// One of the sizes, which ascend, that are at most `limit`; the first one if none is.
-fn below(choices: &mut Choices, sizes: &[usize], limit: usize) -> usize {
+fn below(choices: &mut ChoiceSequence, sizes: &[usize], limit: usize) -> usize {
     let count = sizes.partition_point(|size| *size <= limit).max(1);
     choices.pick(&sizes[..count])
 }
@@ -142,24 +146,24 @@ const fn edges(limit: usize) -> &'static [usize] {
 }
 
 /// A size at an edge, or sometimes 1, the simplest.
-fn edge(choices: &mut Choices, limit: usize) -> usize {
+fn edge(choices: &mut ChoiceSequence, limit: usize) -> usize {
     at_an_edge(choices, edges(limit), limit)
 }
 
 /// One of the sizes, which ascend, that are at most `limit`, or 1.
-fn at_an_edge(choices: &mut Choices, sizes: &[usize], limit: usize) -> usize {
+fn at_an_edge(choices: &mut ChoiceSequence, sizes: &[usize], limit: usize) -> usize {
     let count = sizes.partition_point(|size| *size <= limit);
     choices.below(count + 1).checked_sub(1).map_or(1, |at| sizes[at])
 }
 
 /// A size for a dim beside the focus, small enough to leave room for an edge.
-fn beside(choices: &mut Choices, limit: usize) -> usize {
+fn beside(choices: &mut ChoiceSequence, limit: usize) -> usize {
     let most = if limit >= LARGE { 2 } else { limit / edges(limit)[0] };
     below(choices, &BESIDE, most)
 }
 
 /// Dims whose product is `size` or a small multiple of it. `room` is the factor by which the output may still grow.
-fn split(choices: &mut Choices, size: usize, rank: usize, room: &mut usize) -> Vec<usize> {
+fn split(choices: &mut ChoiceSequence, size: usize, rank: usize, room: &mut usize) -> Vec<usize> {
     let (mut dims, mut left) = (Vec::with_capacity(rank + 1), size);
     for _ in 1..rank {
         let by = choices.pick(&SPLITS);
@@ -178,7 +182,7 @@ fn split(choices: &mut Choices, size: usize, rank: usize, room: &mut usize) -> V
 }
 
 /// The gathered axes, with about `limit` elements at most.
-fn axes(choices: &mut Choices, signature: &Signature, limit: usize) -> Vec<usize> {
+fn axes(choices: &mut ChoiceSequence, signature: &Signature, limit: usize) -> Vec<usize> {
     let depth = match signature.form {
         Form::Nd => signature.least_depth.max(choices.pick(&[1, 2, 1, 3])),
         Form::Take | Form::Elements | Form::Window => 1,

@@ -4,8 +4,8 @@
 use gather_spec::signature::{EmptyDims, Join, OperandRole};
 use gather_spec::{Form, Signature};
 
-use super::Choices;
-use super::parts::Parts;
+use super::ChoiceSequence;
+use super::parts::CallShapes;
 use super::pieces::{GATHERED, INNER, OUTER, Pieces, kinds};
 
 /// Dims beyond the range of 7, 8, 15 and 16 bits. A dim of at least [`LARGE`] makes all others 1.
@@ -15,7 +15,7 @@ const LARGE: usize = 1000;
 const HUGE: [usize; 7] = [1 << 31, (1 << 33) + 1, 1 << 40, 1 << 59, 1 << 60, 1 << 61, (1 << 63) - 1];
 
 /// The parts of a valid call that is unusual in one respect.
-pub(super) fn draw(choices: &mut Choices, signature: &Signature) -> Parts {
+pub(super) fn draw(choices: &mut ChoiceSequence, signature: &Signature) -> CallShapes {
     let mut pieces = Pieces(std::array::from_fn(|_| {
         let rank = choices.below(2);
         (0..rank).map(|_| 1 + choices.below(2)).collect()
@@ -40,7 +40,7 @@ pub(super) fn draw(choices: &mut Choices, signature: &Signature) -> Parts {
     }
     let mut parts = pieces.assemble(choices, signature).within_ranks(signature);
     if signature.form == Form::Elements && choices.once_in(2) {
-        let Parts { params, indices, axis, .. } = &mut parts;
+        let CallShapes { params, indices, axis, .. } = &mut parts;
         grow(choices, signature, params, indices, *axis);
     }
     // The output has the dims of indices alone, so only elements wider than these make it too large.
@@ -52,7 +52,7 @@ pub(super) fn draw(choices: &mut Choices, signature: &Signature) -> Parts {
 
 impl Pieces {
     /// Adds a long dim to one piece.
-    fn lengthen(&mut self, choices: &mut Choices, kind: usize) {
+    fn lengthen(&mut self, choices: &mut ChoiceSequence, kind: usize) {
         let far = choices.pick(&FAR);
         if far >= LARGE {
             // Of the other dims one is 2, so that a slice can begin beyond the first element.
@@ -64,7 +64,7 @@ impl Pieces {
     }
 
     /// Makes the output empty, and one or two dims huge.
-    fn empty_and_huge(&mut self, choices: &mut Choices) {
+    fn empty_and_huge(&mut self, choices: &mut ChoiceSequence) {
         if choices.once_in(8) {
             // A scalar, and more rows than an output can have.
             self.0 = Default::default();
@@ -90,7 +90,7 @@ impl Pieces {
 
 /// Makes an empty output so long along the axis that its size overflows if its elements are wider than the indices.
 fn grow(
-    choices: &mut Choices,
+    choices: &mut ChoiceSequence,
     signature: &Signature,
     params: &mut [usize],
     indices: &mut [usize],

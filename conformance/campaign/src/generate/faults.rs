@@ -3,15 +3,15 @@
 use gather_spec::signature::OperandRole;
 use gather_spec::{Form, Signature};
 
-use super::Choices;
-use super::parts::{Parts, least_ranks};
+use super::ChoiceSequence;
+use super::parts::{CallShapes, least_ranks};
 
 /// A change that would leave more elements than this is not made. (A dim may only be huge beside a dim of 0.)
 const MOST_ELEMENTS: usize = 1 << 20;
 
-impl Parts {
+impl CallShapes {
     /// Sometimes breaks a rule about ranks, about the depth, or between the shapes.
-    pub(super) fn disturb(&mut self, choices: &mut Choices, signature: &Signature) {
+    pub(super) fn disturb(&mut self, choices: &mut ChoiceSequence, signature: &Signature) {
         if choices.once_in(12) {
             let params = choices.once_in(2);
             let (least_params, least_indices) = least_ranks(signature);
@@ -51,7 +51,7 @@ impl Parts {
     }
 
     /// Removes every index, or makes indices differ from params in rank, or by one in a dim.
-    fn disturb_joined(&mut self, choices: &mut Choices) {
+    fn disturb_joined(&mut self, choices: &mut ChoiceSequence) {
         if choices.once_in(16) {
             change(&mut self.indices, |dims| {
                 let at = choices.below(dims.len());
@@ -87,7 +87,7 @@ fn change(dims: &mut Vec<usize>, make: impl FnOnce(&mut Vec<usize>)) {
 }
 
 /// Adds or removes an axis, or adds several.
-fn change_rank(choices: &mut Choices, dims: &mut Vec<usize>) {
+fn change_rank(choices: &mut ChoiceSequence, dims: &mut Vec<usize>) {
     let at = choices.below(dims.len() + 1);
     match choices.below(4) {
         0 => dims.insert(at, 1),
@@ -98,7 +98,7 @@ fn change_rank(choices: &mut Choices, dims: &mut Vec<usize>) {
 }
 
 /// Changes one dim; beside a dim of 0, sometimes to a huge one.
-fn change_one(choices: &mut Choices, dims: &mut [usize]) {
+fn change_one(choices: &mut ChoiceSequence, dims: &mut [usize]) {
     if dims.is_empty() {
         return;
     }
@@ -112,7 +112,7 @@ fn change_one(choices: &mut Choices, dims: &mut [usize]) {
 }
 
 /// The value of an integer attribute, which is out of any range once in `odds` draws.
-pub(super) fn integer(choices: &mut Choices, value: i64, odds: usize) -> i64 {
+pub(super) fn integer(choices: &mut ChoiceSequence, value: i64, odds: usize) -> i64 {
     let odd = choices.once_in(odds);
     if odd { choices.pick(&[-1, 1, 9, -9, i64::MAX, i64::MIN]) } else { value }
 }

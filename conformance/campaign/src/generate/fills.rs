@@ -3,11 +3,11 @@
 use gather_spec::dtype::Kind;
 use gather_spec::{DType, Element};
 
-use super::Choices;
+use super::ChoiceSequence;
 
 /// Sometimes a fill value that reveals a conversion: zero, minus zero or the lowest value, a NaN with a payload, or a value that no
 /// narrower dtype can hold.
-pub(crate) fn telling(choices: &mut Choices, dtype: DType) -> Option<Element> {
+pub(crate) fn telling(choices: &mut ChoiceSequence, dtype: DType) -> Option<Element> {
     if dtype.kind() == Kind::String || dtype == DType::Bool || !choices.once_in(2) {
         return None;
     }

@@ -7,13 +7,13 @@ use gather_spec::{
 };
 
 use super::faults::integer;
-use super::parts::{Parts, Wanted, from_end};
+use super::parts::{CallShapes, ShapeRequirements, from_end};
 use super::shared::{LENGTH, SharedElements, Style};
-use super::sizes::Size;
+use super::sizes::SizeClass;
 use super::stored::{in_layout, stored};
 use super::values::{Regular, Values};
-use super::windows::{WantedWindows, Windows};
-use super::{Choices, attribute_operands, far, fills, paint, right};
+use super::windows::{WindowRequirements, WindowShapes};
+use super::{ChoiceSequence, attribute_operands, far, fills, paint, right};
 use gather_conformance::backend::{Capability, Description};
 use gather_conformance::internals::shapes::default_of;
 
@@ -81,19 +81,19 @@ impl CallGenerator {
     /// [`DrawError`] if its tensors are too large, or memory is short.
     ///
     /// ```
-    /// use gather_campaign::generate::{Choices, CallGenerator};
+    /// use gather_campaign::generate::{ChoiceSequence, CallGenerator};
     /// use gather_conformance::{Backend, builtin};
     /// let reference = builtin::backend("reference", builtin::Policies::default(), 1 << 20).unwrap();
     /// let signatures: gather_spec::Signatures = gather_spec::load::operators().unwrap().into_iter().collect();
     /// let generator = CallGenerator::new(&reference.describe(), &signatures);
-    /// let call = generator.call(&mut Choices::from_draws(vec![]))?.unwrap();
+    /// let call = generator.call(&mut ChoiceSequence::from_draws(vec![]))?.unwrap();
     /// assert!(signatures.get(call.operator.as_str()).is_some());
     /// # Ok::<(), gather_campaign::generate::DrawError>(())
     /// ```
-    pub fn call(&self, choices: &mut Choices) -> Result<Option<Call>, DrawError> {
-        let size = |choices: &mut Choices| match self.wide {
-            true => Size::Wide,
-            false => Size::draw(choices, self.edges_in),
+    pub fn call(&self, choices: &mut ChoiceSequence) -> Result<Option<Call>, DrawError> {
+        let size = |choices: &mut ChoiceSequence| match self.wide {
+            true => SizeClass::Wide,
+            false => SizeClass::draw(choices, self.edges_in),
         };
         self.call_of(choices, size)
     }
@@ -103,14 +103,14 @@ impl CallGenerator {
     ///
     /// # Errors
     /// As for [`CallGenerator::call`].
-    pub fn far_call(&self, choices: &mut Choices) -> Result<Option<Call>, DrawError> {
-        self.call_of(choices, |_| Size::Far)
+    pub fn far_call(&self, choices: &mut ChoiceSequence) -> Result<Option<Call>, DrawError> {
+        self.call_of(choices, |_| SizeClass::Far)
     }
 
     fn call_of(
         &self,
-        choices: &mut Choices,
-        size: impl FnOnce(&mut Choices) -> Size,
+        choices: &mut ChoiceSequence,
+        size: impl FnOnce(&mut ChoiceSequence) -> SizeClass,
     ) -> Result<Option<Call>, DrawError> {
         if self.declared.is_empty() {
             return Ok(None);
@@ -122,13 +122,13 @@ impl CallGenerator {
             return self.windows(choices, signature, capability, size).map(Some).map_err(draw_error);
         }
         let (mut parts, faults) = match size {
-            Size::Far => (far::draw(choices, signature), choices.pick(&[0, MOST_FAULTS])),
+            SizeClass::Far => (far::draw(choices, signature), choices.pick(&[0, MOST_FAULTS])),
             // No faults: without a component, or on another axis, a slice would be as long as the axis.
-            Size::Edge => (right::parts(choices, signature, &Wanted::of_size(size)), 0),
-            _ => (right::parts(choices, signature, &Wanted::of_size(size)), 1),
+            SizeClass::Edge => (right::parts(choices, signature, &ShapeRequirements::of_size(size)), 0),
+            _ => (right::parts(choices, signature, &ShapeRequirements::of_size(size)), 1),
         };
         let odds = match size {
-            Size::Edge => usize::MAX,
+            SizeClass::Edge => usize::MAX,
             _ if faults == MOST_FAULTS => ODDS / MOST_FAULTS,
             _ => ODDS,
         };
@@ -148,7 +148,7 @@ impl CallGenerator {
             true => &flat,
             false => &dims[parts.axis.min(dims.len())..(parts.axis + parts.depth).min(dims.len())],
         };
-        let make = if size == Size::Edge { regular_indices } else { index_tensor };
+        let make = if size == SizeClass::Edge { regular_indices } else { index_tensor };
         let indices = make(index_dtype, parts.indices, bounds, choices).map_err(draw_error)?;
         let fill_value = self.fill_value(choices, signature, dtype).map_err(draw_error)?;
         let other = attribute_operands::axis(choices, signature, &mut axis).map_err(draw_error)?;
@@ -160,20 +160,24 @@ impl CallGenerator {
     /// Draws a call of form window. One in four has a fault.
     fn windows(
         &self,
-        choices: &mut Choices,
+        choices: &mut ChoiceSequence,
         signature: &Signature,
         capability: &Capability,
-        size: Size,
+        size: SizeClass,
     ) -> Result<Call, TensorError> {
         let mut windows = match size {
-            Size::Far => Windows::far(choices, signature),
-            _ => Windows::draw(choices, signature, &WantedWindows { batching: (0, 2), some: false, size }),
+            SizeClass::Far => WindowShapes::far(choices, signature),
+            _ => WindowShapes::draw(
+                choices,
+                signature,
+                &WindowRequirements { batching: (0, 2), some: false, size },
+            ),
         };
         let mode = mode(choices, signature, size, ODDS);
         let ignored = ignored(choices, signature);
         let dtype = listed_or_any(choices, &capability.dtypes);
         let index_dtype = listed_or_any(choices, &capability.index_dtypes);
-        if size != Size::Edge && choices.once_in(4) {
+        if size != SizeClass::Edge && choices.once_in(4) {
             windows.disturb(choices);
             // A scalar has no dim for an index vector.
             if signature.operand(OperandRole::Indices).rank.least() > 0 && choices.once_in(12) {
@@ -200,7 +204,7 @@ impl CallGenerator {
     /// converted.
     fn fill_value(
         &self,
-        choices: &mut Choices,
+        choices: &mut ChoiceSequence,
         signature: &Signature,
         dtype: DType,
     ) -> Result<Option<Tensor>, TensorError> {
@@ -221,15 +225,15 @@ impl CallGenerator {
         &self,
         dtype: DType,
         dims: Vec<usize>,
-        size: Size,
-        choices: &mut Choices,
+        size: SizeClass,
+        choices: &mut ChoiceSequence,
     ) -> Result<Tensor, TensorError> {
         let style = match size {
-            Size::Edge => choices.pick(&Style::FAR_APART),
+            SizeClass::Edge => choices.pick(&Style::FAR_APART),
             _ => choices.pick(&Style::USUAL),
         };
         // An output of many long strings would take gigabytes.
-        let is_long = dtype == DType::String && choices.once_in(3) && size == Size::Tiny;
+        let is_long = dtype == DType::String && choices.once_in(3) && size == SizeClass::Tiny;
         let style = if is_long { Style::Long } else { style };
         let strided = choices.once_in(4);
         let shape = Shape::new(dims)?;
@@ -243,7 +247,7 @@ impl CallGenerator {
 }
 
 /// Strides and an offset that stay within the shared elements.
-fn layout(shape: &Shape, choices: &mut Choices) -> (Vec<isize>, usize) {
+fn layout(shape: &Shape, choices: &mut ChoiceSequence) -> (Vec<isize>, usize) {
     let count = shape.element_count();
     let row_major = shape.row_major_strides();
     match choices.below(5) {
@@ -278,16 +282,16 @@ fn layout(shape: &Shape, choices: &mut Choices) -> (Vec<isize>, usize) {
 }
 
 /// Nearly always one of the declared dtypes.
-fn listed_or_any(choices: &mut Choices, listed: &[DType]) -> DType {
+fn listed_or_any(choices: &mut ChoiceSequence, listed: &[DType]) -> DType {
     if listed.is_empty() || choices.once_in(40) { choices.pick(&DType::ALL) } else { choices.pick(listed) }
 }
 
 /// The batch dims and the axis as sent: a default may be omitted, a value may count from the end where that is allowed,
 /// and one in `odds` is out of range.
 fn attributes(
-    choices: &mut Choices,
+    choices: &mut ChoiceSequence,
     signature: &Signature,
-    parts: &Parts,
+    parts: &CallShapes,
     odds: usize,
 ) -> (Option<i64>, Option<i64>) {
     let mut sent = |role, value: usize| {
@@ -310,10 +314,10 @@ fn attributes(
 }
 
 /// A mode of the operator; the default may be omitted. Once in `odds` draws, a mode that the operator does not have.
-fn mode(choices: &mut Choices, signature: &Signature, size: Size, odds: usize) -> Option<String> {
+fn mode(choices: &mut ChoiceSequence, signature: &Signature, size: SizeClass, odds: usize) -> Option<String> {
     let modes = signature.modes();
     // Of two faults one may be a bad index, which is no fault in most modes.
-    if modes.is_empty() || size == Size::Far && !choices.once_in(4) {
+    if modes.is_empty() || size == SizeClass::Far && !choices.once_in(4) {
         return None;
     }
     if choices.once_in(odds) {
@@ -335,7 +339,7 @@ fn is_required(signature: &Signature, role: AttributeRole, rank: usize) -> bool 
 }
 
 /// Sometimes, attributes that have no effect.
-fn ignored(choices: &mut Choices, signature: &Signature) -> Attributes {
+fn ignored(choices: &mut ChoiceSequence, signature: &Signature) -> Attributes {
     let mut ignored = Attributes::new();
     for attribute in signature.attributes.iter().filter(|one| one.role == AttributeRole::Ignored) {
         if choices.once_in(16) {
@@ -365,7 +369,7 @@ fn index_tensor(
     dtype: DType,
     dims: Vec<usize>,
     bounds: &[usize],
-    choices: &mut Choices,
+    choices: &mut ChoiceSequence,
 ) -> Result<Tensor, TensorError> {
     let shape = Shape::new(dims)?;
     let style = Values::draw(choices);
@@ -379,7 +383,7 @@ fn regular_indices(
     dtype: DType,
     dims: Vec<usize>,
     bounds: &[usize],
-    choices: &mut Choices,
+    choices: &mut ChoiceSequence,
 ) -> Result<Tensor, TensorError> {
     let shape = Shape::new(dims)?;
     let components = bounds.len().max(1);

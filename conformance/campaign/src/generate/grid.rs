@@ -3,7 +3,7 @@
 use gather_spec::signature::{AttributeDefault, AttributeRole, Axis};
 use gather_spec::{Call, DType, Roles, Shape, Signature, Tensor, TensorError};
 
-use super::{Choices, paint};
+use super::{ChoiceSequence, paint};
 
 /// Every shape of at most this rank, with dims of at most `most`.
 ///
@@ -59,7 +59,7 @@ fn small_operands(params: &[usize], indices: &[usize]) -> Result<Roles<Tensor>, 
     // Seeded by the shapes, so that a call does not depend on its position in the enumeration.
     let mix = |seed: u64, dim: &usize| seed.wrapping_mul(31).wrapping_add(*dim as u64 + 1);
     let seed = params.iter().chain(&[9]).chain(indices).fold(0, mix);
-    let mut choices = Choices::from_seed(seed);
+    let mut choices = ChoiceSequence::from_seed(seed);
     let often_bad = choices.once_in(4);
     let most = params.iter().copied().max().unwrap_or(1);
     let least = params.iter().copied().filter(|dim| *dim > 0).min().unwrap_or(1);
@@ -105,7 +105,7 @@ pub fn rows(
     count: usize,
     bad: bool,
 ) -> Result<Call, TensorError> {
-    let mut choices = Choices::from_seed((row * 8191 + count) as u64);
+    let mut choices = ChoiceSequence::from_seed((row * 8191 + count) as u64);
     let mut params = axes.to_vec();
     params.push(row);
     let mut values = Vec::new();
@@ -136,7 +136,7 @@ pub fn one_row_per_batch(
     batches: usize,
     row: usize,
 ) -> Result<Call, TensorError> {
-    let mut choices = Choices::from_seed((depth * 31 + batches) as u64);
+    let mut choices = ChoiceSequence::from_seed((depth * 31 + batches) as u64);
     let mut params = vec![batches];
     params.extend((0..depth).map(|axis| 2 + axis % 2));
     let values: Vec<i64> = (0..batches * depth).map(|_| choices.below(2).cast_signed() as i64).collect();
@@ -159,7 +159,7 @@ pub fn elements(
     rows: bool,
     bad: bool,
 ) -> Result<Call, TensorError> {
-    let mut choices = Choices::from_seed((before * 8191 + along * 31 + after) as u64);
+    let mut choices = ChoiceSequence::from_seed((before * 8191 + along * 31 + after) as u64);
     let drawn: Vec<usize> = (0..before * along * after).map(|_| choices.below(axis)).collect();
     let last = drawn.len() - 1;
     let value = |at: usize| {

@@ -1,6 +1,6 @@
 //! Generators of test calls. Every call follows from a seed or from recorded draws.
 //!
-//! - [`Choices`]: the source of randomness; fewer and smaller draws give a simpler call;
+//! - [`ChoiceSequence`]: the source of randomness; fewer and smaller draws give a simpler call;
 //! - `parts`: the shapes of a valid call, in terms of roles; the other modules build on them;
 //! - `right`: draws them from a signature, by form;
 //! - `pieces`: a call by the meaning of its dims, from which `edges` and `far` assemble shapes;
@@ -40,7 +40,7 @@ mod stored;
 pub(crate) mod values;
 pub(crate) mod windows;
 
-pub use gather_conformance::internals::choices::Choices;
+pub use gather_conformance::internals::choices::ChoiceSequence;
 pub(crate) use gather_conformance::internals::choices::split_mix;
 pub use generator::{CallGenerator, DrawError, EDGES_IN};
-pub(crate) use sizes::Size;
+pub(crate) use sizes::SizeClass;

@@ -1,20 +1,20 @@
 //! The shapes of a right call in role terms: which of their axes are what.
 
-use gather_conformance::internals::shapes::{Ranks, counts_from};
+use gather_conformance::internals::shapes::{CallRanks, counts_from};
 use gather_spec::signature::{
     AttributeDefault, AttributeRole, Axis, EmptyDims, Flatten, Join, OperandRole, Range, RankRule,
 };
 use gather_spec::{Attribute, Form, Signature};
 
-use super::Choices;
-use super::sizes::{Size, dims};
+use super::ChoiceSequence;
+use super::sizes::{SizeClass, dims};
 
 /// The largest number of indices kept when a null axis flattens them.
 const MOST_ALONG: usize = 70_000;
 
 /// Requirements on the parts.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wanted {
+pub(crate) struct ShapeRequirements {
     /// The range of the number of batch dims, for operators that have them.
     pub(crate) batch: (usize, usize),
     /// The least number of index dims that are neither batch nor index vector.
@@ -22,12 +22,12 @@ pub(crate) struct Wanted {
     /// Whether at least one index is needed. Then no dim is 0, and index rows have components.
     pub(crate) some_index: bool,
     /// The size of the call.
-    pub(crate) size: Size,
+    pub(crate) size: SizeClass,
 }
 
-impl Wanted {
+impl ShapeRequirements {
     /// Parts of this size without further requirements.
-    pub(crate) const fn of_size(size: Size) -> Self {
+    pub(crate) const fn of_size(size: SizeClass) -> Self {
         Self { batch: (0, 3), outer: 0, some_index: false, size }
     }
 
@@ -37,7 +37,12 @@ impl Wanted {
         Self { some_index, ..*self }
     }
 
-    pub(super) fn dims(&self, choices: &mut Choices, least_rank: usize, most_rank: usize) -> Vec<usize> {
+    pub(super) fn dims(
+        &self,
+        choices: &mut ChoiceSequence,
+        least_rank: usize,
+        most_rank: usize,
+    ) -> Vec<usize> {
         let mut dims = dims(choices, self.size, least_rank, most_rank);
         if self.some_index {
             dims.iter_mut().for_each(|dim| *dim = (*dim).max(1));
@@ -48,7 +53,7 @@ impl Wanted {
 
 /// The shapes of a valid call, and the meaning of their axes.
 #[derive(Clone, Debug)]
-pub(crate) struct Parts {
+pub(crate) struct CallShapes {
     pub(crate) params: Vec<usize>,
     pub(crate) indices: Vec<usize>,
     /// The number of batch dims.
@@ -61,7 +66,7 @@ pub(crate) struct Parts {
     pub(crate) flat: bool,
 }
 
-impl Parts {
+impl CallShapes {
     /// Merges dims where the signature allows a single one: those of indices, or those of a slice of params. Of params that
     /// are always flattened only the gathered dim is left.
     pub(super) fn within_ranks(mut self, signature: &Signature) -> Self {
@@ -84,9 +89,9 @@ impl Parts {
     /// Sometimes flattens params, if a null axis does that; always, if that needs none. Returns the axis to send.
     pub(super) fn flatten(
         &mut self,
-        choices: &mut Choices,
+        choices: &mut ChoiceSequence,
         signature: &Signature,
-        size: Size,
+        size: SizeClass,
         axis: Option<i64>,
     ) -> Option<Axis> {
         let flattens = signature.flatten.is_some();
@@ -102,7 +107,7 @@ impl Parts {
             return None;
         }
         // A flat call lacks the dims beside the axis, which most edge and far calls are about.
-        let flat_in = if matches!(size, Size::Edge | Size::Far) { 16 } else { 2 };
+        let flat_in = if matches!(size, SizeClass::Edge | SizeClass::Far) { 16 } else { 2 };
         if !flattens || !choices.once_in(flat_in) {
             let beyond = flattens && choices.once_in(32);
             let rank = i64::try_from(self.params.len()).unwrap_or(0);
@@ -137,7 +142,7 @@ const fn within_memory(dim: usize) -> usize {
 
 /// Changes one of two equal dims off the axis as far as the join rule allows.
 pub(super) fn join(
-    choices: &mut Choices,
+    choices: &mut ChoiceSequence,
     join: Option<Join>,
     params: &mut usize,
     indices: &mut usize,
@@ -169,7 +174,7 @@ pub(crate) fn from_end(
     signature: &Signature,
     role: AttributeRole,
     value: usize,
-    parts: Ranks,
+    parts: CallRanks,
 ) -> Option<i64> {
     let below = counts_from(signature, role, parts)?.checked_sub(value).filter(|below| *below > 0)?;
     let most = match signature.attribute(role)?.range? {
@@ -179,8 +184,8 @@ pub(crate) fn from_end(
     i64::try_from(below).ok().filter(|_| below <= most).map(|below| -below)
 }
 
-impl Parts {
-    pub(crate) const fn ranks(&self) -> Ranks {
-        Ranks { params: self.params.len(), indices: self.indices.len(), batch: self.batch }
+impl CallShapes {
+    pub(crate) const fn ranks(&self) -> CallRanks {
+        CallRanks { params: self.params.len(), indices: self.indices.len(), batch: self.batch }
     }
 }

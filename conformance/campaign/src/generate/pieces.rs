@@ -1,10 +1,10 @@
-//! A call as lists of dims by meaning, before they form shapes. [`Pieces::assemble`] turns them into [`Parts`].
+//! A call as lists of dims by meaning, before they form shapes. [`Pieces::assemble`] turns them into [`CallShapes`].
 
 use gather_spec::signature::AttributeRole;
 use gather_spec::{Form, Signature};
 
-use super::Choices;
-use super::parts::{Parts, join, least_ranks};
+use super::ChoiceSequence;
+use super::parts::{CallShapes, join, least_ranks};
 
 /// The dims of a call by meaning: params has batch, mid, gathered and inner dims; indices has batch and outer dims.
 #[derive(Clone, Debug, Default)]
@@ -25,7 +25,7 @@ pub(super) fn kinds(signature: &Signature) -> Vec<usize> {
 
 impl Pieces {
     /// The shapes of a call of this operator.
-    pub(super) fn assemble(self, choices: &mut Choices, signature: &Signature) -> Parts {
+    pub(super) fn assemble(self, choices: &mut ChoiceSequence, signature: &Signature) -> CallShapes {
         match signature.form {
             Form::Elements => self.join(choices, signature),
             Form::Take | Form::Nd | Form::Window => self.concat(signature),
@@ -33,7 +33,7 @@ impl Pieces {
     }
 
     /// Form elements: params and indices differ on the axis and, as far as the join rule allows, off it.
-    fn join(self, choices: &mut Choices, signature: &Signature) -> Parts {
+    fn join(self, choices: &mut ChoiceSequence, signature: &Signature) -> CallShapes {
         let Self([_, mut mid, gathered, mut inner, outer]) = self;
         mid.extend(outer.iter().skip(1));
         inner.extend(gathered.iter().skip(1));
@@ -50,10 +50,10 @@ impl Pieces {
                 join(choices, signature.join, &mut params[dim], &mut indices[dim], false);
             }
         }
-        Parts { params, indices, batch: 0, axis, depth: 1, flat: false }
+        CallShapes { params, indices, batch: 0, axis, depth: 1, flat: false }
     }
 
-    fn concat(self, signature: &Signature) -> Parts {
+    fn concat(self, signature: &Signature) -> CallShapes {
         let (least_params, least_indices) = least_ranks(signature);
         let Self([mut batch, mut mid, mut gathered, mut inner, mut outer]) = self;
         if !signature.has_batch() {
@@ -80,6 +80,6 @@ impl Pieces {
         let indices = [&*batch, &outer, vector.as_slice()].concat();
         let params = [&*batch, &mid, &gathered, &inner].concat();
         let axis = batch.len() + mid.len();
-        Parts { params, indices, batch: batch.len(), axis, depth: gathered.len(), flat: false }
+        CallShapes { params, indices, batch: batch.len(), axis, depth: gathered.len(), flat: false }
     }
 }

@@ -3,18 +3,22 @@
 use gather_spec::signature::{AttributeRole, Range};
 use gather_spec::{Form, Signature};
 
-use super::parts::{Parts, Wanted, join, least_ranks};
-use super::sizes::{Size, elements, fit};
-use super::{Choices, edges};
+use super::parts::{CallShapes, ShapeRequirements, join, least_ranks};
+use super::sizes::{SizeClass, elements, fit};
+use super::{ChoiceSequence, edges};
 
 /// The highest rank of params, and of indices without batch and index vector, unless a rule demands more.
 const PARAMS_RANK: usize = 4;
 const OUTER_RANK: usize = 2;
 
 /// Draws the parts of a call of this operator.
-pub(crate) fn parts(choices: &mut Choices, signature: &Signature, wanted: &Wanted) -> Parts {
+pub(crate) fn parts(
+    choices: &mut ChoiceSequence,
+    signature: &Signature,
+    wanted: &ShapeRequirements,
+) -> CallShapes {
     let wanted = &wanted.of(signature);
-    if wanted.size == Size::Edge {
+    if wanted.size == SizeClass::Edge {
         return edges::draw(choices, signature, wanted).within_ranks(signature);
     }
     match signature.form {
@@ -25,7 +29,7 @@ pub(crate) fn parts(choices: &mut Choices, signature: &Signature, wanted: &Wante
     }
 }
 
-fn take(choices: &mut Choices, signature: &Signature, wanted: &Wanted) -> Parts {
+fn take(choices: &mut ChoiceSequence, signature: &Signature, wanted: &ShapeRequirements) -> CallShapes {
     let (least_params, least_indices) = least_ranks(signature);
     let (from, to) = batch_range(signature, wanted);
     let params = wanted.dims(choices, least_params.max(from + 1), wanted.size.rank(PARAMS_RANK));
@@ -38,10 +42,10 @@ fn take(choices: &mut Choices, signature: &Signature, wanted: &Wanted) -> Parts 
     indices.splice(0..0, params[..batch].iter().copied());
     let others = elements(&params[batch..]) / params[axis].max(1);
     fit(&mut indices, batch, wanted.size.output_elements() / others);
-    Parts { params, indices, batch, axis, depth: 1, flat: false }
+    CallShapes { params, indices, batch, axis, depth: 1, flat: false }
 }
 
-fn nd(choices: &mut Choices, signature: &Signature, wanted: &Wanted) -> Parts {
+fn nd(choices: &mut ChoiceSequence, signature: &Signature, wanted: &ShapeRequirements) -> CallShapes {
     let (least_params, least_indices) = least_ranks(signature);
     let least_depth = signature.least_depth.max(usize::from(wanted.some_index));
     let (from, to) = batch_range(signature, wanted);
@@ -55,7 +59,7 @@ fn nd(choices: &mut Choices, signature: &Signature, wanted: &Wanted) -> Parts {
     indices.splice(0..0, params[..batch].iter().copied());
     fit(&mut indices, batch, wanted.size.output_elements() / elements(&params[batch + depth..]));
     indices.push(depth);
-    Parts { params, indices, batch, axis: batch, depth, flat: false }
+    CallShapes { params, indices, batch, axis: batch, depth, flat: false }
 }
 
 /// How many axes of params the batch must leave: enough for an index row, and one where `batch_dims` is below the rank.
@@ -64,7 +68,7 @@ fn least_rest(signature: &Signature, least_depth: usize) -> usize {
     least_depth.max(usize::from(range == Some(Range::From0BelowSmallerRank)))
 }
 
-fn joined(choices: &mut Choices, signature: &Signature, wanted: &Wanted) -> Parts {
+fn joined(choices: &mut ChoiceSequence, signature: &Signature, wanted: &ShapeRequirements) -> CallShapes {
     let (least_params, least_indices) = least_ranks(signature);
     let least = least_params.max(least_indices).max(1);
     let mut params = wanted.dims(choices, least, wanted.size.rank(PARAMS_RANK));
@@ -77,9 +81,9 @@ fn joined(choices: &mut Choices, signature: &Signature, wanted: &Wanted) -> Part
     let others = elements(&indices).max(elements(&params) / params[axis].max(1));
     let along = wanted.dims(choices, 1, 1)[0];
     indices[axis] = along.min((wanted.size.output_elements() / others).max(1));
-    Parts { params, indices, batch: 0, axis, depth: 1, flat: false }
+    CallShapes { params, indices, batch: 0, axis, depth: 1, flat: false }
 }
 
-fn batch_range(signature: &Signature, wanted: &Wanted) -> (usize, usize) {
+fn batch_range(signature: &Signature, wanted: &ShapeRequirements) -> (usize, usize) {
     if signature.has_batch() { wanted.batch } else { (0, 0) }
 }

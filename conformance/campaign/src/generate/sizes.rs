@@ -1,10 +1,10 @@
 //! The size of a drawn call: nearly always tiny, sometimes at an edge of a fast kernel.
 
-use super::Choices;
+use super::ChoiceSequence;
 
 /// The size of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Size {
+pub(crate) enum SizeClass {
     /// Dims of 0 to 4 and a handful of elements.
     Tiny,
     /// One dim at the edge of a vector.
@@ -29,9 +29,9 @@ const LONG: [usize; 10] = [63, 64, 65, 96, 127, 128, 129, 255, 257, 1025];
 /// Dims of all kinds, the simplest first.
 const WIDE: [usize; 16] = [2, 1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 63, 65, 0];
 
-impl Size {
-    /// Draws a size. One in `edges_in` is [`Size::Edge`]; for `None`, none is.
-    pub(crate) fn draw(choices: &mut Choices, edges_in: Option<usize>) -> Self {
+impl SizeClass {
+    /// Draws a size. One in `edges_in` is [`SizeClass::Edge`]; for `None`, none is.
+    pub(crate) fn draw(choices: &mut ChoiceSequence, edges_in: Option<usize>) -> Self {
         if edges_in.is_some_and(|edges_in| choices.once_in(edges_in)) {
             return Self::Edge;
         }
@@ -69,15 +69,20 @@ impl Size {
 }
 
 /// Draws dims with a rank from `least_rank` to `most_rank`, or `least_rank` if that is higher, and few elements in all.
-pub(super) fn dims(choices: &mut Choices, size: Size, least_rank: usize, most_rank: usize) -> Vec<usize> {
+pub(super) fn dims(
+    choices: &mut ChoiceSequence,
+    size: SizeClass,
+    least_rank: usize,
+    most_rank: usize,
+) -> Vec<usize> {
     let rank = least_rank + choices.below(most_rank.saturating_sub(least_rank) + 1);
     first_dims(choices, size, rank, rank)
 }
 
 /// Like [`dims`], with the same number of draws for every rank, so that lowering the rank does not change later draws.
 pub(super) fn evenly_drawn_dims(
-    choices: &mut Choices,
-    size: Size,
+    choices: &mut ChoiceSequence,
+    size: SizeClass,
     least_rank: usize,
     most_rank: usize,
 ) -> Vec<usize> {
@@ -87,10 +92,10 @@ pub(super) fn evenly_drawn_dims(
 }
 
 /// Draws `drawn` dims and keeps the first `rank`.
-fn first_dims(choices: &mut Choices, size: Size, rank: usize, drawn: usize) -> Vec<usize> {
+fn first_dims(choices: &mut ChoiceSequence, size: SizeClass, rank: usize, drawn: usize) -> Vec<usize> {
     // Capacity for batch dims and an index vector.
     let mut dims = Vec::with_capacity(drawn + 4);
-    if size == Size::Wide {
+    if size == SizeClass::Wide {
         dims.extend((0..drawn).map(|_| choices.pick(&WIDE)));
     } else {
         dims.extend((0..drawn).map(|_| choices.pick(&TINY)));
@@ -100,9 +105,9 @@ fn first_dims(choices: &mut Choices, size: Size, rank: usize, drawn: usize) -> V
     let (at, edge) = (choices.below(rank), choices.below(SMALL.len()));
     if let Some(dim) = dims.get_mut(at) {
         match size {
-            Size::Tiny | Size::Wide | Size::Edge | Size::Far => {}
-            Size::Small => *dim = SMALL[edge],
-            Size::Long => *dim = LONG[edge],
+            SizeClass::Tiny | SizeClass::Wide | SizeClass::Edge | SizeClass::Far => {}
+            SizeClass::Small => *dim = SMALL[edge],
+            SizeClass::Long => *dim = LONG[edge],
         }
     }
     fit(&mut dims, 0, size.elements());

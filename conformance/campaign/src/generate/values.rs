@@ -1,6 +1,6 @@
 //! The values of drawn indices: good ones in runs and repetitions, bad ones near and far.
 
-use super::Choices;
+use super::ChoiceSequence;
 
 /// How to draw the values of an index tensor.
 #[derive(Clone, Copy, Debug)]
@@ -19,14 +19,14 @@ impl Values {
     /// All bad values, including those that overflow narrow dtypes.
     pub(crate) const ALL: usize = 9;
 
-    pub(super) fn draw(choices: &mut Choices) -> Self {
+    pub(super) fn draw(choices: &mut ChoiceSequence) -> Self {
         let bad_in = choices.pick(&[0, 0, 0, 0, 16, 4]);
         Self { style: choices.below(4), bad_in, reach: Self::ALL }
     }
 
     /// An index for a row, into an axis of size `bound`.
     #[inline]
-    pub(crate) fn value(self, choices: &mut Choices, row: usize, bound: usize) -> i64 {
+    pub(crate) fn value(self, choices: &mut ChoiceSequence, row: usize, bound: usize) -> i64 {
         if self.bad_in > 0 && choices.once_in(self.bad_in) {
             return self.bad(choices, bound);
         }
@@ -39,7 +39,7 @@ impl Values {
         i64::try_from(good).unwrap_or(0)
     }
 
-    fn bad(self, choices: &mut Choices, bound: usize) -> i64 {
+    fn bad(self, choices: &mut ChoiceSequence, bound: usize) -> i64 {
         let size = i64::try_from(bound).unwrap_or(i64::MAX);
         // A good index if only the lower half is read.
         let low = 1 << 32 | i64::try_from(choices.below(bound)).unwrap_or(0);
@@ -55,12 +55,12 @@ pub(super) struct Regular {
     pattern: usize,
     seed: u64,
     /// The bad rows, and how far beyond the axis their values are.
-    bad: Option<(usize, Bad)>,
+    bad: Option<(usize, BadRows)>,
 }
 
 /// Which rows are bad.
 #[derive(Clone, Copy, Debug)]
-enum Bad {
+enum BadRows {
     /// One row, in this component.
     Row(usize, usize),
     /// One in this many rows.
@@ -76,20 +76,20 @@ const DISTANCES: [usize; 6] = [3, 1, 16, 64, 7, 256];
 
 impl Regular {
     /// Draws a pattern for this many rows and components.
-    pub(super) fn draw(choices: &mut Choices, rows: usize, components: usize) -> Self {
+    pub(super) fn draw(choices: &mut ChoiceSequence, rows: usize, components: usize) -> Self {
         let pattern = choices.below(7);
         let seed = choices.below(1 << 16) as u64;
         let value = choices.below(Values::NEAR);
         let row = |at: usize| at.min(rows.saturating_sub(1));
         let bad = match choices.below(10) {
             0..4 => None,
-            4 | 5 => Some(Bad::Row(
+            4 | 5 => Some(BadRows::Row(
                 row(rows.saturating_sub(1 + choices.pick(&FROM_THE_END))),
                 choices.below(components),
             )),
-            6 => Some(Bad::Row(row(choices.pick(&FROM_THE_START)), choices.below(components))),
-            7 => Some(Bad::Row(choices.below(rows), choices.below(components))),
-            _ => Some(Bad::Every(choices.pick(&DISTANCES))),
+            6 => Some(BadRows::Row(row(choices.pick(&FROM_THE_START)), choices.below(components))),
+            7 => Some(BadRows::Row(choices.below(rows), choices.below(components))),
+            _ => Some(BadRows::Every(choices.pick(&DISTANCES))),
         };
         Self { pattern, seed, bad: bad.map(|bad| (value, bad)) }
     }
@@ -99,8 +99,8 @@ impl Regular {
         let size = bound.cast_signed() as i64;
         if let Some((value, bad)) = self.bad {
             let is_bad = match bad {
-                Bad::Row(at, of) => (row, component) == (at, of),
-                Bad::Every(many) => (row + component) % many == many - 1,
+                BadRows::Row(at, of) => (row, component) == (at, of),
+                BadRows::Every(many) => (row + component) % many == many - 1,
             };
             if is_bad {
                 return [size, -1, -size, -size - 1, size.saturating_add(1)][value];

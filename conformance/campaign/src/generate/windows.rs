@@ -7,9 +7,9 @@ use std::ops::RangeInclusive;
 use gather_spec::signature::{AttributeDefault, AttributeRole, CollapsedSize};
 use gather_spec::{Attribute, DimensionNumbers, Signature, Window};
 
-use super::Choices;
-use super::sizes::{Size, elements, evenly_drawn_dims, fit};
-use rows::{OUTER_RANK, Rows};
+use super::ChoiceSequence;
+use super::sizes::{SizeClass, elements, evenly_drawn_dims, fit};
+use rows::{IndexDims, OUTER_RANK};
 
 /// The highest rank of params.
 const PARAMS_RANK: usize = 4;
@@ -28,16 +28,16 @@ const MOST_ELEMENTS: usize = 1 << 20;
 
 /// Requirements on the windows.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct WantedWindows {
+pub(crate) struct WindowRequirements {
     /// The range of the number of batching dims.
     pub(crate) batching: (usize, usize),
     /// Whether there must be a row, and an element in each window.
     pub(crate) some: bool,
     /// The size of the call.
-    pub(crate) size: Size,
+    pub(crate) size: SizeClass,
 }
 
-impl WantedWindows {
+impl WindowRequirements {
     /// The highest rank of params.
     const fn most_rank(&self) -> usize {
         self.size.rank(PARAMS_RANK)
@@ -48,7 +48,7 @@ impl WantedWindows {
 ///
 /// A low rank takes as many draws as a high one, so that shrinking can remove dims without changing other draws.
 #[derive(Clone, Debug)]
-pub(crate) struct Windows {
+pub(crate) struct WindowShapes {
     pub(crate) params: Vec<usize>,
     pub(crate) indices: Vec<usize>,
     pub(crate) numbers: DimensionNumbers,
@@ -57,42 +57,46 @@ pub(crate) struct Windows {
 
 /// The role of a dim of params.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum DimRole {
     Offset,
     Collapsed,
     Batching,
 }
 
-impl Windows {
+impl WindowShapes {
     /// Draws the shapes and dimension numbers of a call, for an operator with these attributes.
-    pub(crate) fn draw(choices: &mut Choices, signature: &Signature, wanted: &WantedWindows) -> Self {
+    pub(crate) fn draw(
+        choices: &mut ChoiceSequence,
+        signature: &Signature,
+        wanted: &WindowRequirements,
+    ) -> Self {
         let least = usize::from(wanted.some).max(wanted.batching.0);
         let mut params = evenly_drawn_dims(choices, wanted.size, least, wanted.most_rank());
         if wanted.some {
             params.iter_mut().for_each(|dim| *dim = (*dim).max(1));
         }
-        if wanted.size == Size::Edge {
+        if wanted.size == SizeClass::Edge {
             lengthen_one(choices, &mut params, &EDGES);
         }
         let kinds = kinds(choices, signature, &params, wanted);
         let (slice_sizes, starts) = sizes_and_starts(choices, signature, &params, &kinds, wanted);
         let of_kind = |kind| (0..params.len()).filter(|dim| kinds[*dim] == kind).collect::<Vec<_>>();
-        let batching = of_kind(Kind::Batching);
+        let batching = of_kind(DimRole::Batching);
         let mut outer = evenly_drawn_dims(choices, wanted.size, 0, wanted.size.rank(OUTER_RANK));
         if wanted.some {
             outer.iter_mut().for_each(|dim| *dim = (*dim).max(1));
         }
-        if wanted.size == Size::Edge && choices.once_in(2) {
+        if wanted.size == SizeClass::Edge && choices.once_in(2) {
             outer.push(choices.pick(&EDGES));
         }
-        let window: Vec<usize> = of_kind(Kind::Offset).iter().map(|dim| slice_sizes[*dim]).collect();
+        let window: Vec<usize> = of_kind(DimRole::Offset).iter().map(|dim| slice_sizes[*dim]).collect();
         let shared: Vec<usize> = batching.iter().map(|dim| params[*dim]).collect();
         fit(&mut outer, 0, wanted.size.output_elements() / elements(&window) / elements(&shared).max(1));
-        let rows = Rows::draw(choices, signature, &outer, &shared, starts.len());
+        let rows = IndexDims::draw(choices, signature, &outer, &shared, starts.len());
         let offset_dims = places(choices, window.len(), window.len() + rows.rank());
         let numbers = DimensionNumbers {
             offset_dims: all_signed(&offset_dims),
-            collapsed_slice_dims: all_signed(&of_kind(Kind::Collapsed)),
+            collapsed_slice_dims: all_signed(&of_kind(DimRole::Collapsed)),
             operand_batching_dims: all_signed(&batching),
             start_indices_batching_dims: all_signed(&rows.batching),
             start_index_map: all_signed(&starts),
@@ -102,8 +106,8 @@ impl Windows {
     }
 
     /// Draws unusual shapes: a long dim, or sizes that only an empty output can have.
-    pub(crate) fn far(choices: &mut Choices, signature: &Signature) -> Self {
-        let wanted = WantedWindows { batching: (0, 1), some: false, size: Size::Tiny };
+    pub(crate) fn far(choices: &mut ChoiceSequence, signature: &Signature) -> Self {
+        let wanted = WindowRequirements { batching: (0, 1), some: false, size: SizeClass::Tiny };
         let mut windows = Self::draw(choices, signature, &wanted);
         if choices.once_in(3) {
             windows.lengthen(choices);
@@ -117,7 +121,7 @@ impl Windows {
     }
 
     /// Inserts dims in front of those of indices.
-    fn raise_rank_of_rows(&mut self, choices: &mut Choices) {
+    fn raise_rank_of_rows(&mut self, choices: &mut ChoiceSequence) {
         let more = 1 + choices.below(6);
         self.indices.splice(0..0, (0..more).map(|_| 1 + choices.below(2)));
         self.numbers.index_vector_dim += signed(more);
@@ -125,7 +129,7 @@ impl Windows {
     }
 
     /// Makes a dim of params long, unless indices share it. Windows stay as they are.
-    fn lengthen(&mut self, choices: &mut Choices) {
+    fn lengthen(&mut self, choices: &mut ChoiceSequence) {
         let shared = |dim: usize| self.numbers.operand_batching_dims.contains(&signed(dim));
         let own: Vec<usize> = (0..self.params.len()).filter(|dim| !shared(*dim)).collect();
         if !own.is_empty() {
@@ -134,7 +138,7 @@ impl Windows {
     }
 
     /// Inserts a dim of 0 and a huge one in front of those of params. Windows cover both; the other dims are mostly 1.
-    fn empty_and_huge(&mut self, choices: &mut Choices) {
+    fn empty_and_huge(&mut self, choices: &mut ChoiceSequence) {
         let vector = usize::try_from(self.numbers.index_vector_dim).unwrap_or(usize::MAX);
         if !choices.once_in(4) {
             let rows = self.indices.iter_mut().enumerate().filter(|(dim, _)| *dim != vector);
@@ -168,7 +172,7 @@ impl Windows {
 
     /// Sometimes adds rows along a dim of indices that params does not share, so that the output has more elements than
     /// params can have.
-    fn repeat_rows(&mut self, choices: &mut Choices, vector: usize) {
+    fn repeat_rows(&mut self, choices: &mut ChoiceSequence, vector: usize) {
         let shared = |dim: usize| self.numbers.start_indices_batching_dims.contains(&signed(dim));
         let free: Vec<usize> =
             (0..self.indices.len()).filter(|dim| *dim != vector && !shared(*dim)).collect();
@@ -203,7 +207,7 @@ impl Windows {
     }
 
     /// The attributes as sent: those with their default value are mostly omitted.
-    pub(crate) fn sent(&self, choices: &mut Choices, signature: &Signature) -> Window {
+    pub(crate) fn sent(&self, choices: &mut ChoiceSequence, signature: &Signature) -> Window {
         let mut window = Window::new(self.numbers.clone(), self.slice_sizes.clone());
         for role in AttributeRole::OF_WINDOWS {
             let (kept, kept_number) = (choices.once_in(4), choices.once_in(2));
@@ -224,7 +228,7 @@ impl Windows {
     }
 
     /// Breaks a rule, mostly of dimension numbers: an entry of a list, a whole list, or two dims that must agree.
-    pub(crate) fn disturb(&mut self, choices: &mut Choices) {
+    pub(crate) fn disturb(&mut self, choices: &mut ChoiceSequence) {
         match choices.below(10) {
             0 => self.numbers.index_vector_dim = odd(choices, self.numbers.index_vector_dim),
             1 | 2 => disturb_list(choices, &mut self.slice_sizes),
@@ -242,25 +246,25 @@ impl Windows {
 }
 
 fn kinds(
-    choices: &mut Choices,
+    choices: &mut ChoiceSequence,
     signature: &Signature,
     params: &[usize],
-    wanted: &WantedWindows,
-) -> Vec<Kind> {
+    wanted: &WindowRequirements,
+) -> Vec<DimRole> {
     let rank = params.len();
-    let kind = |_| choices.pick(&[Kind::Offset, Kind::Collapsed, Kind::Offset]);
-    let mut kinds: Vec<Kind> = (0..wanted.most_rank()).map(kind).collect();
+    let kind = |_| choices.pick(&[DimRole::Offset, DimRole::Collapsed, DimRole::Offset]);
+    let mut kinds: Vec<DimRole> = (0..wanted.most_rank()).map(kind).collect();
     kinds.truncate(rank);
     if signature.collapsed_size == Some(CollapsedSize::Exactly1) {
         // No window has exactly one element along an empty dim.
         let empty = kinds.iter_mut().zip(params).filter(|(_, dim)| **dim == 0);
-        empty.for_each(|(kind, _)| *kind = Kind::Offset);
+        empty.for_each(|(kind, _)| *kind = DimRole::Offset);
     }
     if signature.attribute(AttributeRole::OperandBatchingDims).is_some() {
         let (from, to) = wanted.batching;
         let batching = (from + choices.below(to - from + 1)).min(rank);
         for dim in places(choices, batching, rank) {
-            kinds[dim] = Kind::Batching;
+            kinds[dim] = DimRole::Batching;
         }
     }
     kinds
@@ -268,11 +272,11 @@ fn kinds(
 
 /// The window size along each dim, and the dims that index components start on, in the order of the components.
 fn sizes_and_starts(
-    choices: &mut Choices,
+    choices: &mut ChoiceSequence,
     signature: &Signature,
     params: &[usize],
-    kinds: &[Kind],
-    wanted: &WantedWindows,
+    kinds: &[DimRole],
+    wanted: &WindowRequirements,
 ) -> (Vec<usize>, Vec<usize>) {
     let exactly = signature.collapsed_size == Some(CollapsedSize::Exactly1);
     let (mut sizes, mut starts) = (Vec::new(), Vec::new());
@@ -283,19 +287,19 @@ fn sizes_and_starts(
             (choices.once_in(40), choices.once_in(4), choices.below(starts.len() + 1));
         let Some(kind) = kinds.get(dim) else { continue };
         sizes.push(match kind {
-            Kind::Offset => of_offset,
+            DimRole::Offset => of_offset,
             // No window has an element along an empty dim.
             _ if !exactly && (size == 0 || !wanted.some && empty) => 0,
             _ => 1,
         });
-        if *kind != Kind::Batching && !starts_at_0 {
+        if *kind != DimRole::Batching && !starts_at_0 {
             starts.insert(starts.len() - back, dim);
         }
     }
     (sizes, starts)
 }
 
-fn offset_size(choices: &mut Choices, sizes: RangeInclusive<usize>) -> usize {
+fn offset_size(choices: &mut ChoiceSequence, sizes: RangeInclusive<usize>) -> usize {
     let (least, most) = (*sizes.start(), *sizes.end());
     let (how, further) = (choices.below(4), choices.below(most.saturating_sub(least) + 1));
     match how {
@@ -306,7 +310,7 @@ fn offset_size(choices: &mut Choices, sizes: RangeInclusive<usize>) -> usize {
 }
 
 /// `count` ascending positions in a list of length `of`; in half of the draws, the last ones.
-fn places(choices: &mut Choices, count: usize, of: usize) -> Vec<usize> {
+fn places(choices: &mut ChoiceSequence, count: usize, of: usize) -> Vec<usize> {
     let (anywhere, mut left_out) = (choices.once_in(2), choices.below(1 << 16));
     if !anywhere {
         return (of - count..of).collect();
@@ -321,7 +325,7 @@ fn places(choices: &mut Choices, count: usize, of: usize) -> Vec<usize> {
 }
 
 /// Gives one dim an edge size, and makes the others short.
-fn lengthen_one(choices: &mut Choices, dims: &mut [usize], edges: &[usize]) {
+fn lengthen_one(choices: &mut ChoiceSequence, dims: &mut [usize], edges: &[usize]) {
     dims.iter_mut().for_each(|dim| *dim = (*dim).min(2));
     let at = choices.below(dims.len());
     let edge = choices.pick(edges);
@@ -331,7 +335,7 @@ fn lengthen_one(choices: &mut Choices, dims: &mut [usize], edges: &[usize]) {
 }
 
 /// Adds, removes, repeats or swaps an entry, or replaces one by an odd number.
-fn disturb_list(choices: &mut Choices, list: &mut Vec<i64>) {
+fn disturb_list(choices: &mut ChoiceSequence, list: &mut Vec<i64>) {
     let at = choices.below(list.len());
     match (choices.below(7), list.get(at).copied()) {
         (0, _) => list.push(choices.below(5).cast_signed() as i64),
@@ -348,13 +352,13 @@ fn disturb_list(choices: &mut Choices, list: &mut Vec<i64>) {
 }
 
 /// A different number, near or far.
-fn odd(choices: &mut Choices, value: i64) -> i64 {
+fn odd(choices: &mut ChoiceSequence, value: i64) -> i64 {
     let near = [value.saturating_add(1), value.saturating_sub(1), 0, -1, 1, value.saturating_add(1 << 32)];
     choices.pick(&[near[0], near[1], near[2], near[3], near[4], near[5], i64::MAX, i64::MIN])
 }
 
 /// Lengthens or shortens a dim by one.
-fn change_one(choices: &mut Choices, dims: &mut [usize]) {
+fn change_one(choices: &mut ChoiceSequence, dims: &mut [usize]) {
     let at = choices.below(dims.len());
     let up = choices.once_in(2);
     let mut changed = dims.to_vec();

@@ -6,10 +6,10 @@ use gather_spec::dtype::Kind;
 use gather_spec::signature::{AttributeRole, Axis};
 use gather_spec::{BadIndex, Call, DType, Form, NegativeIndex, Profile, Roles, Shape, Signature, Tensor};
 
-use crate::generate::parts::Wanted;
+use crate::generate::parts::ShapeRequirements;
 use crate::generate::values::Values;
-use crate::generate::{Size, fills, paint, right};
-use gather_conformance::internals::shapes::{Ranks, default_of};
+use crate::generate::{SizeClass, fills, paint, right};
+use gather_conformance::internals::shapes::{CallRanks, default_of};
 
 use super::instance::Instance;
 use super::stop::Stop;
@@ -71,8 +71,8 @@ impl Gather<'_> {
         default_of(self.signature, role, self.ranks())
     }
 
-    pub(super) fn ranks(&self) -> Ranks {
-        Ranks { params: self.params.rank(), indices: self.indices.rank(), batch: self.batch }
+    pub(super) fn ranks(&self) -> CallRanks {
+        CallRanks { params: self.params.rank(), indices: self.indices.rank(), batch: self.batch }
     }
 
     /// The first gathered axis of params.
@@ -178,8 +178,9 @@ impl<'a> Instance<'a> {
         let signature = self.operator()?;
         let (dtype, index_dtype) = self.dtypes(signature)?;
         let Needs { batch, outer, some_index, .. } = needs;
-        let size = Size::draw(self.choices, Some(self.edges_in()));
-        let parts = right::parts(self.choices, signature, &Wanted { batch, outer, some_index, size });
+        let size = SizeClass::draw(self.choices, Some(self.edges_in()));
+        let parts =
+            right::parts(self.choices, signature, &ShapeRequirements { batch, outer, some_index, size });
         let (mode, profile) = self.policies(signature);
         let params = paint::params(dtype, Shape::new(parts.params)?)?;
         let indices = zeros(index_dtype, parts.indices)?;

@@ -7,14 +7,14 @@
 use gather_spec::signature::{AttributeRole, OperandRole};
 use gather_spec::{Call, Form, Outcome, Profile, Signature, Signatures, Tensor};
 
-use crate::generate::Choices;
+use crate::generate::ChoiceSequence;
 use gather_conformance::backend::{Capability, Description};
-use gather_conformance::internals::check::{Answer, Question, Way};
+use gather_conformance::internals::check::{CallRequest, CallResult, CallSettings};
 use gather_conformance::internals::judge::{Verdict, describe_outcome};
 
 use super::stop::Stop;
 use super::tensors::reshape;
-use gather_conformance::internals::shapes::{Expected, of_output};
+use gather_conformance::internals::shapes::{ExpectedOutput, of_output};
 
 /// A relation between calls.
 #[derive(Clone, Copy, Debug)]
@@ -67,7 +67,7 @@ pub(super) const ANY: fn(Profile) -> bool = |_| true;
 
 /// The backend that laws are asked of.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct TestedBackend {
     pub(super) description: Description,
     pub(super) signatures: Signatures,
     pub(super) in_process: bool,
@@ -78,51 +78,51 @@ pub(super) struct Asked {
 /// One instance of a law: its draws, the backend's declaration, and the answers so far.
 pub(super) struct Instance<'a> {
     pub(super) law: &'a Law,
-    pub(super) choices: &'a mut Choices,
-    asked: &'a Asked,
+    pub(super) choices: &'a mut ChoiceSequence,
+    backend: &'a TestedBackend,
     /// Replaces the declared profile for a backend that can follow any.
     profile: Option<Profile>,
-    way: Way,
-    answers: &'a [Answer],
+    settings: CallSettings,
+    answers: &'a [CallResult],
     used: usize,
 }
 
 impl<'a> Instance<'a> {
     pub(super) fn new(
         law: &'a Law,
-        choices: &'a mut Choices,
-        asked: &'a Asked,
+        choices: &'a mut ChoiceSequence,
+        backend: &'a TestedBackend,
         profile: Option<Profile>,
-        way: Way,
-        answers: &'a [Answer],
+        settings: CallSettings,
+        answers: &'a [CallResult],
     ) -> Self {
-        Self { law, choices, asked, profile, way, answers, used: 0 }
+        Self { law, choices, backend, profile, settings, answers, used: 0 }
     }
 
     /// Whether the backend runs in this process.
     pub(super) const fn is_in_process(&self) -> bool {
-        self.asked.in_process
+        self.backend.in_process
     }
 
     /// One in this many drawn gathers has a size at which kernels switch between code paths.
     pub(super) const fn edges_in(&self) -> usize {
-        self.asked.edges_in
+        self.backend.edges_in
     }
 
     /// The operators that the backend declares.
     pub(super) fn declared(&self) -> impl Iterator<Item = &'a Signature> + use<'a> {
-        let Asked { description, signatures, .. } = self.asked;
+        let TestedBackend { description, signatures, .. } = self.backend;
         signatures.iter().filter(|one| description.operators.contains_key(one.operator.as_str()))
     }
 
     /// What the backend declares for an operator.
     pub(super) fn capability(&self, signature: &Signature) -> &'a Capability {
-        &self.asked.description.operators[signature.operator.as_str()]
+        &self.backend.description.operators[signature.operator.as_str()]
     }
 
     /// The policies under which an operator is judged here.
     pub(super) fn profile(&self, operator: &str) -> Profile {
-        let declared = self.asked.description.operators.get(operator).map(|known| known.profile);
+        let declared = self.backend.description.operators.get(operator).map(|known| known.profile);
         self.profile.or(declared).unwrap_or_default()
     }
 
@@ -138,11 +138,11 @@ impl<'a> Instance<'a> {
             return Err(Stop::Skip("skipped: outside the declared limits"));
         }
         let Some(answers) = self.answers.get(self.used..self.used + calls.len()) else {
-            let question = |call: Call| {
+            let request = |call: Call| {
                 let profile = self.profile(call.operator.as_str());
-                Question { call, way: Way { profile, ..self.way } }
+                CallRequest { call, settings: CallSettings { profile, ..self.settings } }
             };
-            return Err(Stop::Ask(calls.into_iter().map(question).collect()));
+            return Err(Stop::Ask(calls.into_iter().map(request).collect()));
         };
         self.used += calls.len();
         let mut outcomes = Vec::with_capacity(answers.len());
@@ -168,7 +168,7 @@ impl<'a> Instance<'a> {
 
     /// Whether the operator accepts the ranks of a call that a law derived from another one.
     fn has_allowed_ranks(&self, call: &Call) -> bool {
-        let Some(signature) = self.asked.signatures.get(call.operator.as_str()) else { return false };
+        let Some(signature) = self.backend.signatures.get(call.operator.as_str()) else { return false };
         let allows = |role, tensor: &Tensor| signature.operand(role).rank.allows(tensor.rank());
         signature.roles(call).is_ok_and(|roles| {
             allows(OperandRole::Params, roles.params) && allows(OperandRole::Indices, roles.indices)
@@ -177,14 +177,14 @@ impl<'a> Instance<'a> {
 
     /// Whether a call that a law derived from another one has a dim of 0 that the operator rejects.
     fn has_rejected_dims(&self, call: &Call) -> bool {
-        let signature = self.asked.signatures.get(call.operator.as_str());
+        let signature = self.backend.signatures.get(call.operator.as_str());
         let roles = signature.and_then(|one| Some((one, one.roles(call).ok()?)));
         roles.is_some_and(|(one, roles)| one.rejects_empty_dims(roles.params.shape(), roles.indices.shape()))
     }
 
     /// Whether a call is outside the limits of the backend.
     fn exceeds_limits(&self, call: &Call) -> bool {
-        let Asked { description, signatures, .. } = self.asked;
+        let TestedBackend { description, signatures, .. } = self.backend;
         let operator = call.operator.as_str();
         let Some(known) = description.operators.get(operator).filter(|known| !known.limits.is_empty()) else {
             return false;
@@ -216,14 +216,14 @@ impl<'a> Instance<'a> {
     }
 
     fn signature_of(&self, call: &Call) -> Option<&'a Signature> {
-        self.asked.signatures.get(call.operator.as_str())
+        self.backend.signatures.get(call.operator.as_str())
     }
 
     /// Checks the dtype and the shape of an output first, so that laws can take it apart without further checks. Batch dims
     /// that are one in the output are taken apart here, so that laws know of one shape only.
     fn with_the_shape_of(&self, call: &Call, outcome: &Outcome) -> Result<Outcome, Stop> {
         let Outcome::Output(output) = outcome else { return Ok(outcome.clone()) };
-        let Some(Expected { dtype, shape, apart }) =
+        let Some(ExpectedOutput { dtype, shape, apart }) =
             self.signature_of(call).and_then(|signature| of_output(signature, call))
         else {
             return Ok(outcome.clone());

@@ -22,14 +22,14 @@ mod windows;
 
 use gather_spec::{Profile, Signatures};
 
-use crate::generate::{Choices, EDGES_IN};
+use crate::generate::{ChoiceSequence, EDGES_IN};
 use gather_conformance::backend::Description;
 use gather_conformance::internals::check::{
-    Answer, BROKEN, Check, Key, Question, SKIPPED, Step, Tally, Violation, Way,
+    BROKEN, CallRequest, CallResult, CallSettings, Check, Key, SKIPPED, Step, Tally, Violation,
 };
 
 pub use instance::Law;
-use instance::{Asked, Instance};
+use instance::{Instance, TestedBackend};
 use stop::Stop;
 
 /// Every law.
@@ -76,7 +76,7 @@ pub const LAWS: &[Law] = &[
 /// The check that tests a backend against laws, one instance per case.
 #[derive(Debug)]
 pub struct Laws {
-    asked: Asked,
+    backend: TestedBackend,
     /// Each law with the profiles to draw it under. If there are none, the declared ones apply.
     laws: Vec<(Law, Vec<Profile>)>,
 }
@@ -113,31 +113,37 @@ impl Laws {
         let laws = laws.into_iter().map(under).collect();
         let (mut description, signatures) = (description.clone(), signatures.clone());
         description.operators.values_mut().for_each(|known| *known = known.with_extensions());
-        Ok(Self { asked: Asked { description, signatures, in_process, edges_in: EDGES_IN }, laws })
+        Ok(Self { backend: TestedBackend { description, signatures, in_process, edges_in: EDGES_IN }, laws })
     }
 
     /// Draws one gather in `edges_in` at a size at which kernels switch between code paths.
     #[must_use]
     pub fn edges_in(self, edges_in: usize) -> Self {
-        Self { asked: Asked { edges_in, ..self.asked }, ..self }
+        Self { backend: TestedBackend { edges_in, ..self.backend }, ..self }
     }
 }
 
 impl Check for Laws {
-    fn step(&self, choices: &mut Choices, asked: &[Question], answers: &[Answer], tally: &mut Tally) -> Step {
+    fn step(
+        &self,
+        choices: &mut ChoiceSequence,
+        asked: &[CallRequest],
+        answers: &[CallResult],
+        tally: &mut Tally,
+    ) -> Step {
         let (law, profiles) = &self.laws[choices.below(self.laws.len())];
         let profile = if profiles.is_empty() { None } else { Some(choices.pick(profiles)) };
-        let way = Way::draw(choices, profile.unwrap_or_default());
-        let mut instance = Instance::new(law, choices, &self.asked, profile, way, answers);
+        let settings = CallSettings::draw(choices, profile.unwrap_or_default());
+        let mut instance = Instance::new(law, choices, &self.backend, profile, settings, answers);
         let (column, step) = match (law.check)(&mut instance) {
-            Err(Stop::Ask(questions)) => return Step::Ask(questions),
+            Err(Stop::Ask(requests)) => return Step::Ask(requests),
             Ok(()) => ("held", Step::Held { law: Some(law.name), expected: None }),
             Err(Stop::Skip(why)) => {
                 debug_assert!(why.starts_with(SKIPPED), "{why} is counted as if it had been tested");
                 (why, Step::Done)
             }
             Err(Stop::Broken { verdict, expected, actual, difference }) => {
-                let key = Key::new(Some(law.name), &self.asked.signatures, asked, verdict, None);
+                let key = Key::new(Some(law.name), &self.backend.signatures, asked, verdict, None);
                 (BROKEN, Step::Violated(Box::new(Violation { key, expected, actual, difference })))
             }
         };

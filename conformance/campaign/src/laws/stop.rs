@@ -2,15 +2,15 @@
 
 use gather_spec::TensorError;
 
-use gather_conformance::internals::check::Question;
+use gather_conformance::internals::check::CallRequest;
 use gather_conformance::internals::difference::Difference;
 use gather_conformance::internals::judge::Verdict;
 
 /// Why a law returns early.
 #[derive(Debug)]
 pub(super) enum Stop {
-    /// It needs answers to these questions, and then runs again from the start.
-    Ask(Vec<Question>),
+    /// It needs answers to these requests, and then runs again from the start.
+    Ask(Vec<CallRequest>),
     /// The law does not apply, for this reason.
     Skip(&'static str),
     /// The law is violated.

@@ -10,7 +10,7 @@ use super::instance::{ALL, ANY, Instance, Law};
 use super::policies::FILLS;
 use super::stop::Stop;
 use super::tensors::{build, counts, integers, transpose};
-use drawn::Drawn;
+use drawn::WindowCall;
 use gather_conformance::internals::shapes::of_windows;
 
 pub(super) const ONE_ELEMENT_IS_ND: Law = Law {
@@ -132,7 +132,7 @@ fn one_element_is_nd(instance: &mut Instance<'_>) -> Result<(), Stop> {
     };
     let slice_sizes = dims.iter().enumerate().map(size).collect();
     let by_rows = nd.spell(Roles::new(drawn.params.clone(), indices.clone()));
-    let by_windows = Drawn { indices, numbers, slice_sizes, ..drawn };
+    let by_windows = WindowCall { indices, numbers, slice_sizes, ..drawn };
     let sides = instance.outputs(vec![by_rows, by_windows.call()])?;
     equal(&sides[0], &sides[1])
 }
@@ -148,7 +148,7 @@ fn loop_of_slices(instance: &mut Instance<'_>) -> Result<(), Stop> {
     for row in rows.positions() {
         let starts = whole.starts(&row);
         let indices = integers(whole.indices.dtype(), &[starts.len()], |component| starts[component[0]])?;
-        calls.push(Drawn { numbers: numbers.clone(), ..whole.with_indices(indices) }.call());
+        calls.push(WindowCall { numbers: numbers.clone(), ..whole.with_indices(indices) }.call());
     }
     calls.push(whole.call());
     let mut outcomes = instance.ask(calls)?;
@@ -196,12 +196,12 @@ fn batching_is_a_loop(instance: &mut Instance<'_>) -> Result<(), Stop> {
 
 /// One iteration of the loop over a batching dim, which is `own` of params, `other` of indices and `axis` of the output.
 fn without_batching<'a>(
-    whole: &Drawn<'a>,
+    whole: &WindowCall<'a>,
     own: usize,
     other: usize,
     axis: usize,
     turn: usize,
-) -> Result<Drawn<'a>, Stop> {
+) -> Result<WindowCall<'a>, Stop> {
     let less = |dims: &[i64], gone: usize| -> Vec<i64> {
         let left = dims.iter().copied().filter(|dim| *dim != signed(gone));
         left.map(|dim| if dim > signed(gone) { dim - 1 } else { dim }).collect()
@@ -219,7 +219,7 @@ fn without_batching<'a>(
         index_vector_dim: if vector > signed(other) { vector - 1 } else { vector },
     };
     let (params, indices) = (at_turn(&whole.params, own, turn)?, at_turn(&whole.indices, other, turn)?);
-    Ok(Drawn { params, indices, numbers, slice_sizes, ..whole.clone() })
+    Ok(WindowCall { params, indices, numbers, slice_sizes, ..whole.clone() })
 }
 
 /// The sub-tensor at a coordinate of an axis, without that axis.
@@ -311,7 +311,7 @@ fn bad_windows_filled(instance: &mut Instance<'_>) -> Result<(), Stop> {
 }
 
 /// The call with each start moved to the nearest one at which the window is in bounds.
-fn clamped<'a>(drawn: &Drawn<'a>) -> Result<Drawn<'a>, Stop> {
+fn clamped<'a>(drawn: &WindowCall<'a>) -> Result<WindowCall<'a>, Stop> {
     let indices = integers(drawn.indices.dtype(), drawn.indices.shape(), |position| {
         let start = drawn.indices.integer(position).unwrap_or_default();
         start.clamp(0, drawn.bound(position) as i128 - 1)
@@ -319,7 +319,7 @@ fn clamped<'a>(drawn: &Drawn<'a>) -> Result<Drawn<'a>, Stop> {
     Ok(drawn.with_indices(indices))
 }
 
-fn output_shape_of(drawn: &Drawn<'_>) -> Result<Vec<usize>, Stop> {
+fn output_shape_of(drawn: &WindowCall<'_>) -> Result<Vec<usize>, Stop> {
     let window = Some(Window::new(drawn.numbers.clone(), drawn.slice_sizes.clone()));
     let roles = Roles { window, ..Roles::new(&drawn.params, &drawn.indices) };
     of_windows(drawn.signature, &roles).ok_or(Stop::Skip("skipped: no output"))

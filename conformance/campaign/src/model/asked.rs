@@ -8,10 +8,10 @@ use gather_spec::{
     Form, Profile, Roles, Signature, Tensor,
 };
 
-use super::memory::Read;
+use super::memory::ParamsElements;
 
 /// The source of a slice of the output: its offset in params in elements, or `None` for a slice to be filled.
-pub type Pick = Option<i128>;
+pub type SliceSource = Option<i128>;
 
 /// The steps of a gather, roughly in the order in which they are taken.
 #[derive(Clone, Copy, PartialEq)]
@@ -29,85 +29,85 @@ pub struct Model {
     /// What an index into an empty axis gives under the mode.
     pub empty_axis: fn(EmptyAxis) -> EmptyAxis,
     /// The element that stands where no params are read.
-    pub filler: fn(&Asked<'_>) -> Element,
+    pub filler: fn(&ModelCall<'_>) -> Element,
     /// The call with params, and indices, flattened if it asks for that.
     pub flatten: fn(&Signature, Roles<Tensor>) -> Roles<Tensor>,
     /// The checks, in this order.
     pub order: &'static [ErrorCode],
     /// Whether a call deserves an error.
-    pub faulty: fn(ErrorCode, &Asked<'_>) -> bool,
+    pub faulty: fn(ErrorCode, &ModelCall<'_>) -> bool,
     /// The number of batch dims, if it is in range.
-    pub batch_dims: fn(&Asked<'_>) -> Option<usize>,
+    pub batch_dims: fn(&ModelCall<'_>) -> Option<usize>,
     /// The first gathered axis, counted from the start, if it is in range.
-    pub axis: fn(&Asked<'_>) -> Option<usize>,
+    pub axis: fn(&ModelCall<'_>) -> Option<usize>,
     /// Form elements: whether indices without elements are exempt from the rules about their shape.
-    pub exempt: fn(&Asked<'_>) -> bool,
+    pub exempt: fn(&ModelCall<'_>) -> bool,
     /// The parts of both shapes.
-    pub dims: fn(&Asked<'_>) -> Dims,
+    pub dims: fn(&ModelCall<'_>) -> ShapeParts,
     /// The shape of the output.
-    pub output_shape: fn(&Dims) -> Vec<usize>,
+    pub output_shape: fn(&ShapeParts) -> Vec<usize>,
     /// The size of the output that is checked against the limit of 2^63 - 1 bytes.
     pub bytes: fn(&[usize], DType) -> u128,
     /// The elements of params, row-major.
-    pub read_params: fn(&Tensor) -> Read,
+    pub read_params: fn(&Tensor) -> ParamsElements,
     /// The elements of indices, row-major.
     pub read_indices: fn(&Tensor) -> Vec<Element>,
     /// The value of an index.
     pub index: fn(DType, u128) -> i128,
     /// The coordinate that an index selects, if it is in range of an axis of this size.
-    pub within: fn(&Asked<'_>, i128, usize) -> Option<i128>,
+    pub within: fn(&ModelCall<'_>, i128, usize) -> Option<i128>,
     /// The position, among all index values, of the one that an error reports.
-    pub offender: fn(&Asked<'_>, &Dims, &[i128]) -> Option<usize>,
+    pub offender: fn(&ModelCall<'_>, &ShapeParts, &[i128]) -> Option<usize>,
     /// The fields of the error about the index value at this position.
-    pub offence: fn(&Asked<'_>, &Dims, &[i128], usize) -> ErrorFields,
+    pub offence: fn(&ModelCall<'_>, &ShapeParts, &[i128], usize) -> ErrorFields,
     /// The coordinates that an index row selects; `None` for a slice to be filled.
-    pub resolve: fn(&Asked<'_>, &Dims, &[i128]) -> Option<Vec<i128>>,
+    pub resolve: fn(&ModelCall<'_>, &ShapeParts, &[i128]) -> Option<Vec<i128>>,
     /// The offset of a slice in params: by batch number, mid number and coordinates.
-    pub offset: fn(&Asked<'_>, &Dims, usize, usize, &[i128]) -> i128,
+    pub offset: fn(&ModelCall<'_>, &ShapeParts, usize, usize, &[i128]) -> i128,
     /// Form elements: the position, among all index values, of the one for a position of the output.
-    pub index_at: fn(&Asked<'_>, &[usize]) -> usize,
+    pub index_at: fn(&ModelCall<'_>, &[usize]) -> usize,
     /// Form elements: the offset in params of the element for a position of the output, given its index.
-    pub origin: fn(&Asked<'_>, &[usize], i128) -> i128,
+    pub origin: fn(&ModelCall<'_>, &[usize], i128) -> i128,
     /// How a call of windows reads its operands.
-    pub numbers: fn(&Asked<'_>) -> Numbers,
+    pub numbers: fn(&ModelCall<'_>) -> WindowNumbers,
     /// Form window: whether a call breaks a rule.
-    pub breaks: fn(DimensionRule, &Asked<'_>) -> bool,
+    pub breaks: fn(DimensionRule, &ModelCall<'_>) -> bool,
     /// Form window: the dims of the output, from those of the rows and those of a window.
-    pub combine: fn(&Numbers, &[usize], &[usize]) -> Vec<usize>,
+    pub combine: fn(&WindowNumbers, &[usize], &[usize]) -> Vec<usize>,
     /// Form window: how many starts fit along a dim.
-    pub fit: fn(&Asked<'_>, i64) -> usize,
+    pub fit: fn(&ModelCall<'_>, i64) -> usize,
     /// Form window: the index values in row order.
-    pub rows: fn(&Asked<'_>, Vec<i128>) -> Vec<i128>,
+    pub rows: fn(&ModelCall<'_>, Vec<i128>) -> Vec<i128>,
     /// Form window: the number of the row for a position of the output.
-    pub row: fn(&Asked<'_>, &[usize]) -> usize,
+    pub row: fn(&ModelCall<'_>, &[usize]) -> usize,
     /// Form window: the start of a window, from the components of its row.
-    pub full_start: fn(&Asked<'_>, &[i128]) -> Vec<i128>,
+    pub full_start: fn(&ModelCall<'_>, &[i128]) -> Vec<i128>,
     /// Form window: the coordinates along batching dims, from the position of the row.
-    pub full_batching: fn(&Asked<'_>, &[usize]) -> Vec<i128>,
+    pub full_batching: fn(&ModelCall<'_>, &[usize]) -> Vec<i128>,
     /// Form window: the coordinates within the window, by dims of params.
-    pub full_offset: fn(&Asked<'_>, &[usize]) -> Vec<i128>,
+    pub full_offset: fn(&ModelCall<'_>, &[usize]) -> Vec<i128>,
     /// The slices of the output, in order.
-    pub arrange: fn(&Asked<'_>, &Dims, Vec<Pick>) -> Vec<Pick>,
+    pub arrange: fn(&ModelCall<'_>, &ShapeParts, Vec<SliceSource>) -> Vec<SliceSource>,
     /// One element of a slice, by its position in the slice.
-    pub element: fn(&Asked<'_>, &Dims, &Read, Pick, usize) -> Element,
+    pub element: fn(&ModelCall<'_>, &ShapeParts, &ParamsElements, SliceSource, usize) -> Element,
     /// An element as it is copied.
     pub moved: fn(DType, Element) -> Element,
     /// The elements of the output, before they are returned.
-    pub finish: fn(&Asked<'_>, &Dims, &mut Vec<Element>),
+    pub finish: fn(&ModelCall<'_>, &ShapeParts, &mut Vec<Element>),
     /// The code to report for an error.
     pub code: fn(ErrorCode) -> Option<ErrorCode>,
 }
 
 /// How a call of windows reads its operands.
 #[derive(Clone, Debug, Default)]
-pub struct Numbers {
+pub struct WindowNumbers {
     /// The dimension numbers.
     pub numbers: DimensionNumbers,
     /// The window size along each dim of params.
     pub slice_sizes: Vec<i64>,
 }
 
-impl Numbers {
+impl WindowNumbers {
     /// The dims of indices other than the index vector.
     pub fn row_dims(&self, rank: usize) -> Vec<usize> {
         (0..rank).filter(|dim| Some(*dim) != place(self.numbers.index_vector_dim)).collect()
@@ -131,7 +131,7 @@ pub fn place(dim: i64) -> Option<usize> {
 }
 
 /// A call with everything that its answer depends on.
-pub struct Asked<'a> {
+pub struct ModelCall<'a> {
     /// The steps to take.
     pub model: &'a Model,
     /// The operands and attributes by role.
@@ -146,11 +146,11 @@ pub struct Asked<'a> {
     pub empty_axis: EmptyAxis,
     /// The number of threads.
     pub threads: usize,
-    /// Cached by [`Asked::numbers`].
-    pub numbers: OnceCell<Numbers>,
+    /// Cached by [`ModelCall::numbers`].
+    pub numbers: OnceCell<WindowNumbers>,
 }
 
-impl Asked<'_> {
+impl ModelCall<'_> {
     /// The shape of params.
     pub fn params(&self) -> &[usize] {
         self.roles.params.shape()
@@ -175,7 +175,7 @@ impl Asked<'_> {
     }
 
     /// How a call of windows reads its operands.
-    pub fn numbers(&self) -> &Numbers {
+    pub fn numbers(&self) -> &WindowNumbers {
         self.numbers.get_or_init(|| (self.model.numbers)(self))
     }
 
@@ -245,7 +245,7 @@ impl Asked<'_> {
     }
 
     /// The place of the first bad component of an index row, if bad indices are rejected.
-    pub fn refused(&self, dims: &Dims, indices: &[i128]) -> Option<usize> {
+    pub fn refused(&self, dims: &ShapeParts, indices: &[i128]) -> Option<usize> {
         let refuses = self.refuses() || self.empty_axis == EmptyAxis::Error && dims.bounds.contains(&0);
         if refuses { (self.model.offender)(self, dims, indices) } else { None }
     }
@@ -263,7 +263,7 @@ pub fn given_batch(signature: &Signature, roles: &Roles<Tensor>) -> i64 {
 /// The parts of both shapes: params has batch, mid, bounds and inner dims; indices has batch and outer dims and, for
 /// index rows, the depth. In form elements, `bounds` holds the size of the axis, and `outer` the whole output shape.
 #[derive(Clone)]
-pub struct Dims {
+pub struct ShapeParts {
     /// The batch dims of both.
     pub batch: Vec<usize>,
     /// The dims of params before the gathered ones.

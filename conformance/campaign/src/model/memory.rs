@@ -9,14 +9,14 @@ use gather_spec::{ByteString, DType, Element, Position, Tensor};
 pub const GARBAGE: u128 = 0xA5A5_A5A5_A5A5_A5A5_A5A5_A5A5_A5A5_A5A5;
 
 /// The elements of params in row-major order. A call may select few of many.
-pub enum Read {
+pub enum ParamsElements {
     /// As they are stored.
     Stored(Tensor),
     /// Each element, as a wrong model reads it.
     Copied(Vec<Element>),
 }
 
-impl Read {
+impl ParamsElements {
     /// The element at this offset; `None` beyond the end.
     pub fn get(&self, at: usize) -> Option<Element> {
         fn bits<T: Copy + Into<u128>>(elements: &[T], at: usize) -> Option<Element> {
@@ -37,8 +37,8 @@ impl Read {
 }
 
 /// Reads the elements of a tensor.
-pub fn read(tensor: &Tensor) -> Read {
-    Read::Stored(tensor.to_row_major().expect("a small tensor"))
+pub fn read(tensor: &Tensor) -> ParamsElements {
+    ParamsElements::Stored(tensor.to_row_major().expect("a small tensor"))
 }
 
 /// The elements of a tensor in row-major order.

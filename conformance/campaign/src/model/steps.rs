@@ -6,69 +6,69 @@ use gather_spec::{
     BadIndex, DType, Element, ErrorCode, ErrorFields, NegativeIndex, Roles, Signature, Tensor,
 };
 
-use super::asked::{Asked, Dims, Pick};
-use super::memory::Read;
+use super::asked::{ModelCall, ShapeParts, SliceSource};
+use super::memory::ParamsElements;
 use super::positions::{count, from_start, multi_index, row_major, row_major_signed};
 use super::{memory, windowed};
 
 /// Whether a call deserves an error.
-pub fn faulty(code: ErrorCode, asked: &Asked<'_>) -> bool {
-    let (params, indices, batch) = (asked.params(), asked.indices(), asked.batch());
-    let operand = |role| asked.signature.operand(role);
-    if asked.by_windows() && !OF_EVERY_FORM.contains(&code) {
-        return windowed::faulty(code, asked);
+pub fn faulty(code: ErrorCode, call: &ModelCall<'_>) -> bool {
+    let (params, indices, batch) = (call.params(), call.indices(), call.batch());
+    let operand = |role| call.signature.operand(role);
+    if call.by_windows() && !OF_EVERY_FORM.contains(&code) {
+        return windowed::faulty(code, call);
     }
     match code {
         ErrorCode::OperandDtype => {
-            let listed = asked.signature.other_operand().map(|operand| &operand.dtypes);
-            let sent = asked.roles.other.as_ref();
+            let listed = call.signature.other_operand().map(|operand| &operand.dtypes);
+            let sent = call.roles.other.as_ref();
             sent.zip(listed).is_some_and(|(other, listed)| !listed.contains(&other.dtype()))
         }
-        ErrorCode::OperandShape => asked.roles.other.as_ref().is_some_and(|other| {
-            let is_axis = asked.signature.axis_operand().is_some();
-            let rank = asked.signature.other_operand().map(|operand| operand.rank);
+        ErrorCode::OperandShape => call.roles.other.as_ref().is_some_and(|other| {
+            let is_axis = call.signature.axis_operand().is_some();
+            let rank = call.signature.other_operand().map(|operand| operand.rank);
             rank.is_some_and(|rank| !rank.allows(other.rank()))
                 || is_axis && other.shape().element_count() != 1
         }),
-        ErrorCode::ParamsDtype => !operand(OperandRole::Params).dtypes.contains(&asked.roles.params.dtype()),
-        ErrorCode::IndexDtype => !operand(OperandRole::Indices).dtypes.contains(&asked.roles.indices.dtype()),
+        ErrorCode::ParamsDtype => !operand(OperandRole::Params).dtypes.contains(&call.roles.params.dtype()),
+        ErrorCode::IndexDtype => !operand(OperandRole::Indices).dtypes.contains(&call.roles.indices.dtype()),
         ErrorCode::ModeUnknown => {
-            let modes = asked.signature.modes();
+            let modes = call.signature.modes();
             let is_known = |sent: &String| modes.iter().any(|mode| mode.mode == *sent);
-            !modes.is_empty() && asked.roles.mode.as_ref().is_some_and(|sent| !is_known(sent))
+            !modes.is_empty() && call.roles.mode.as_ref().is_some_and(|sent| !is_known(sent))
         }
         ErrorCode::AxisRequired => {
-            let axis = asked.signature.attribute(AttributeRole::Axis);
+            let axis = call.signature.attribute(AttributeRole::Axis);
             let required = axis.is_some_and(|axis| match axis.default {
                 AttributeDefault::None => true,
                 AttributeDefault::OnlyAxis => params.len() > 1,
                 _ => false,
             });
-            required && asked.roles.axis.is_none()
+            required && call.roles.axis.is_none()
         }
         ErrorCode::ParamsRank => !operand(OperandRole::Params).rank.allows(params.len()),
         ErrorCode::IndicesRank => {
-            let vector = usize::from(asked.by_rows());
+            let vector = usize::from(call.by_rows());
             indices.len() < vector || !operand(OperandRole::Indices).rank.allows(indices.len())
         }
-        ErrorCode::RankMismatch => asked.by_elements() && params.len() != indices.len() && !asked.exempt(),
-        ErrorCode::EmptyDim => asked.signature.rejects_empty_dims(params, indices),
-        ErrorCode::BatchDimsOutOfRange => asked.batch_dims().is_none(),
-        ErrorCode::AxisOutOfRange => asked.axis().is_none(),
-        ErrorCode::AxisBeforeBatch => asked.axis().is_some_and(|axis| axis < batch),
+        ErrorCode::RankMismatch => call.by_elements() && params.len() != indices.len() && !call.exempt(),
+        ErrorCode::EmptyDim => call.signature.rejects_empty_dims(params, indices),
+        ErrorCode::BatchDimsOutOfRange => call.batch_dims().is_none(),
+        ErrorCode::AxisOutOfRange => call.axis().is_none(),
+        ErrorCode::AxisBeforeBatch => call.axis().is_some_and(|axis| axis < batch),
         ErrorCode::BatchShapeMismatch => params.get(..batch) != indices.get(..batch),
         ErrorCode::JoinMismatch => {
-            let join = asked.signature.join.filter(|_| asked.by_elements() && !asked.exempt());
-            let axis = asked.axis();
+            let join = call.signature.join.filter(|_| call.by_elements() && !call.exempt());
+            let axis = call.axis();
             let mut pairs = params.iter().zip(indices).enumerate().filter(|(dim, _)| Some(*dim) != axis);
             join.is_some_and(|join| pairs.any(|(_, (params, indices))| !fits(join, *params, *indices)))
         }
         ErrorCode::IndexDepth => {
             let depth = indices.last().copied().unwrap_or(0);
             let too_deep = batch.saturating_add(depth) > params.len();
-            asked.by_rows() && (too_deep || depth < asked.signature.least_depth)
+            call.by_rows() && (too_deep || depth < call.signature.least_depth)
         }
-        ErrorCode::OutputTooLarge => size(asked) > MAX_BYTES,
+        ErrorCode::OutputTooLarge => size(call) > MAX_BYTES,
         _ => false,
     }
 }
@@ -86,9 +86,9 @@ const OF_EVERY_FORM: [ErrorCode; 8] = [
 ];
 
 /// The size of the output that is checked against the limit.
-pub fn size(asked: &Asked<'_>) -> u128 {
-    let shape = (asked.model.output_shape)(&(asked.model.dims)(asked));
-    (asked.model.bytes)(&shape, asked.roles.params.dtype())
+pub fn size(call: &ModelCall<'_>) -> u128 {
+    let shape = (call.model.output_shape)(&(call.model.dims)(call));
+    (call.model.bytes)(&shape, call.roles.params.dtype())
 }
 
 /// Flattens in row-major order what the signature says: params, and indices too.
@@ -107,10 +107,10 @@ pub fn flatten(signature: &Signature, roles: Roles<Tensor>) -> Roles<Tensor> {
 }
 
 /// The number of batch dims.
-pub fn batch_dims(asked: &Asked<'_>) -> Option<usize> {
-    let given = asked.given_batch();
-    let (rank, params) = (asked.indices().len(), asked.params().len());
-    match range(asked.signature, AttributeRole::BatchDims) {
+pub fn batch_dims(call: &ModelCall<'_>) -> Option<usize> {
+    let given = call.given_batch();
+    let (rank, params) = (call.indices().len(), call.params().len());
+    match range(call.signature, AttributeRole::BatchDims) {
         None => Some(0),
         Some(Range::FromMinusQToQ) => from_start(given, rank).filter(|batch| *batch <= rank),
         Some(Range::FromMinusSmallerRankToSmallerRank) => {
@@ -134,15 +134,15 @@ fn range(signature: &Signature, role: AttributeRole) -> Option<Range> {
 }
 
 /// The first gathered axis.
-pub fn axis(asked: &Asked<'_>) -> Option<usize> {
-    let batch = asked.batch();
-    if asked.by_rows() {
+pub fn axis(call: &ModelCall<'_>) -> Option<usize> {
+    let batch = call.batch();
+    if call.by_rows() {
         return Some(batch);
     }
-    let rank = asked.params().len();
-    let from_0 = range(asked.signature, AttributeRole::Axis) == Some(Range::From0BelowR);
+    let rank = call.params().len();
+    let from_0 = range(call.signature, AttributeRole::Axis) == Some(Range::From0BelowR);
     let resolved = |axis: i64| if from_0 { usize::try_from(axis).ok() } else { from_start(axis, rank) };
-    let axis = asked.given_axis().map_or(Some(batch), resolved);
+    let axis = call.given_axis().map_or(Some(batch), resolved);
     axis.filter(|axis| *axis < rank)
 }
 
@@ -156,26 +156,24 @@ pub fn fits(join: Join, params: usize, indices: usize) -> bool {
 }
 
 /// Whether indices are exempt from the rules about their shape: they have no elements, and the page exempts such indices.
-pub fn exempt(asked: &Asked<'_>) -> bool {
-    asked.by_elements()
-        && asked.signature.empty_index == EmptyIndex::Unchecked
-        && asked.indices().contains(&0)
+pub fn exempt(call: &ModelCall<'_>) -> bool {
+    call.by_elements() && call.signature.empty_index == EmptyIndex::Unchecked && call.indices().contains(&0)
 }
 
 /// Whether dims of 1 repeat.
-fn repeats(asked: &Asked<'_>) -> bool {
-    asked.signature.join == Some(Join::Broadcast) && !asked.exempt()
+fn repeats(call: &ModelCall<'_>) -> bool {
+    call.signature.join == Some(Join::Broadcast) && !call.exempt()
 }
 
 /// The parts of the shapes of form elements.
-fn joined_dims(asked: &Asked<'_>) -> Dims {
-    let (params, indices, axis) = (asked.params(), asked.indices(), asked.axis());
+fn joined_dims(call: &ModelCall<'_>) -> ShapeParts {
+    let (params, indices, axis) = (call.params(), call.indices(), call.axis());
     let joined = |(dim, indices): (usize, &usize)| match params.get(dim) {
-        Some(params) if repeats(asked) && *indices == 1 && Some(dim) != axis => *params,
+        Some(params) if repeats(call) && *indices == 1 && Some(dim) != axis => *params,
         _ => *indices,
     };
     let bound = axis.and_then(|axis| params.get(axis)).copied().unwrap_or(1);
-    Dims {
+    ShapeParts {
         batch: Vec::new(),
         mid: Vec::new(),
         bounds: vec![bound],
@@ -186,45 +184,45 @@ fn joined_dims(asked: &Asked<'_>) -> Dims {
 }
 
 /// The position in indices of the index for a position of the output: the same, except where a dim of 1 repeats.
-pub fn index_at(asked: &Asked<'_>, position: &[usize]) -> usize {
-    let repeats = repeats(asked);
+pub fn index_at(call: &ModelCall<'_>, position: &[usize]) -> usize {
+    let repeats = repeats(call);
     let place = |at: &usize, dim: &usize| if repeats && *dim == 1 { 0 } else { *at };
-    let places: Vec<usize> = position.iter().zip(asked.indices()).map(|(at, dim)| place(at, dim)).collect();
-    row_major(&places, asked.indices())
+    let places: Vec<usize> = position.iter().zip(call.indices()).map(|(at, dim)| place(at, dim)).collect();
+    row_major(&places, call.indices())
 }
 
 /// The offset in params of the element for a position of the output: the same position, except that the index replaces
 /// the coordinate of the axis, and that dims of 1 repeat.
-pub fn origin(asked: &Asked<'_>, position: &[usize], index: i128) -> i128 {
-    let (axis, repeats) = (asked.axis(), repeats(asked));
+pub fn origin(call: &ModelCall<'_>, position: &[usize], index: i128) -> i128 {
+    let (axis, repeats) = (call.axis(), repeats(call));
     let coordinate = |axis_here: usize, dim: usize| match position.get(axis_here) {
         _ if Some(axis_here) == axis => index,
         Some(at) if !repeats || dim != 1 => *at as i128,
         _ => 0,
     };
-    let coordinates = asked.params().iter().enumerate().map(|(axis, dim)| coordinate(axis, *dim));
-    row_major_signed(coordinates, asked.params())
+    let coordinates = call.params().iter().enumerate().map(|(axis, dim)| coordinate(axis, *dim));
+    row_major_signed(coordinates, call.params())
 }
 
 /// The parts of the shapes.
-pub fn dims(asked: &Asked<'_>) -> Dims {
-    if asked.by_elements() {
-        return joined_dims(asked);
+pub fn dims(call: &ModelCall<'_>) -> ShapeParts {
+    if call.by_elements() {
+        return joined_dims(call);
     }
-    if asked.by_windows() {
-        return windowed::dims(asked);
+    if call.by_windows() {
+        return windowed::dims(call);
     }
-    let (params, indices) = (asked.params(), asked.indices());
-    let (outer, depth) = match (asked.by_rows(), indices.split_last()) {
+    let (params, indices) = (call.params(), call.indices());
+    let (outer, depth) = match (call.by_rows(), indices.split_last()) {
         (true, Some((depth, rows))) => (rows, *depth),
         (true, None) => (indices, 0),
         (false, _) => (indices, 1),
     };
-    let batch = asked.batch().min(params.len()).min(outer.len());
-    let start = asked.axis().unwrap_or(batch).clamp(batch, params.len());
+    let batch = call.batch().min(params.len()).min(outer.len());
+    let start = call.axis().unwrap_or(batch).clamp(batch, params.len());
     let end = start.saturating_add(depth).min(params.len());
-    Dims {
-        batch: asked.signature.output_batch.of(&outer[..batch]),
+    ShapeParts {
+        batch: call.signature.output_batch.of(&outer[..batch]),
         mid: params[batch..start].to_vec(),
         bounds: params[start..end].to_vec(),
         inner: params[end..].to_vec(),
@@ -234,7 +232,7 @@ pub fn dims(asked: &Asked<'_>) -> Dims {
 }
 
 /// The shape of the output.
-pub fn output_shape(dims: &Dims) -> Vec<usize> {
+pub fn output_shape(dims: &ShapeParts) -> Vec<usize> {
     [&*dims.batch, &dims.mid, &dims.outer, &dims.inner].concat()
 }
 
@@ -255,32 +253,32 @@ pub fn index(dtype: DType, bits: u128) -> i128 {
 }
 
 /// The bounds check.
-pub fn within(asked: &Asked<'_>, index: i128, bound: usize) -> Option<i128> {
-    if asked.profile.bad == BadIndex::Modulo && bound > 0 {
+pub fn within(call: &ModelCall<'_>, index: i128, bound: usize) -> Option<i128> {
+    if call.profile.bad == BadIndex::Modulo && bound > 0 {
         return Some(index.rem_euclid(bound as i128));
     }
-    let wraps = asked.profile.negative == NegativeIndex::Wrap;
+    let wraps = call.profile.negative == NegativeIndex::Wrap;
     let at = if wraps && index < 0 { index + bound as i128 } else { index };
     (0..bound as i128).contains(&at).then_some(at)
 }
 
 /// The bound of the index value at a position, by its component.
-pub fn bound_of(dims: &Dims, at: usize) -> usize {
+pub fn bound_of(dims: &ShapeParts, at: usize) -> usize {
     dims.bounds.get(at % dims.depth.max(1)).copied().unwrap_or(1)
 }
 
 /// The index value that an error reports: the first bad one.
-pub fn offender(asked: &Asked<'_>, dims: &Dims, indices: &[i128]) -> Option<usize> {
-    (0..indices.len()).find(|at| asked.within(indices[*at], bound_of(dims, *at)).is_none())
+pub fn offender(call: &ModelCall<'_>, dims: &ShapeParts, indices: &[i128]) -> Option<usize> {
+    (0..indices.len()).find(|at| call.within(indices[*at], bound_of(dims, *at)).is_none())
 }
 
 /// The fields of an error.
-pub fn offence(asked: &Asked<'_>, dims: &Dims, indices: &[i128], at: usize) -> ErrorFields {
-    let (shape, depth) = (asked.sent_indices, dims.depth.max(1));
+pub fn offence(call: &ModelCall<'_>, dims: &ShapeParts, indices: &[i128], at: usize) -> ErrorFields {
+    let (shape, depth) = (call.sent_indices, dims.depth.max(1));
     let (rows, component) = match shape.split_last() {
-        Some((_, rows)) if asked.by_rows() => (rows.to_vec(), Some(at % depth)),
-        _ if asked.by_windows() => {
-            let row_dims = asked.numbers().row_dims(shape.len());
+        Some((_, rows)) if call.by_rows() => (rows.to_vec(), Some(at % depth)),
+        _ if call.by_windows() => {
+            let row_dims = call.numbers().row_dims(shape.len());
             (row_dims.iter().map(|dim| shape[*dim]).collect(), Some(at % depth))
         }
         _ => (shape.to_vec(), None),
@@ -295,9 +293,9 @@ pub fn offence(asked: &Asked<'_>, dims: &Dims, indices: &[i128], at: usize) -> E
 }
 
 /// The coordinates: a bad component fills the whole slice, or is clamped to the nearer end of its axis.
-pub fn resolve(asked: &Asked<'_>, dims: &Dims, row: &[i128]) -> Option<Vec<i128>> {
-    let coordinate = |(index, bound): (&i128, &usize)| match asked.within(*index, *bound) {
-        None if asked.profile.bad == BadIndex::Clamp && *bound > 0 => {
+pub fn resolve(call: &ModelCall<'_>, dims: &ShapeParts, row: &[i128]) -> Option<Vec<i128>> {
+    let coordinate = |(index, bound): (&i128, &usize)| match call.within(*index, *bound) {
+        None if call.profile.bad == BadIndex::Clamp && *bound > 0 => {
             Some((*index).clamp(0, *bound as i128 - 1))
         }
         at => at,
@@ -306,23 +304,29 @@ pub fn resolve(asked: &Asked<'_>, dims: &Dims, row: &[i128]) -> Option<Vec<i128>
 }
 
 /// The offset of a slice in params.
-pub fn offset(_: &Asked<'_>, dims: &Dims, batch: usize, mid: usize, at: &[i128]) -> i128 {
+pub fn offset(_: &ModelCall<'_>, dims: &ShapeParts, batch: usize, mid: usize, at: &[i128]) -> i128 {
     let start = (batch * count(&dims.mid) + mid) as i128;
     let flat = at.iter().zip(&dims.bounds).fold(start, |flat, (at, bound)| flat * *bound as i128 + at);
     flat * count(&dims.inner) as i128
 }
 
 /// The element that fills the slice of a bad index.
-pub fn filler(asked: &Asked<'_>) -> Element {
-    let roles = asked.roles;
-    asked.signature.filler(asked.profile, roles.params.dtype(), roles.fill_value.as_ref())
+pub fn filler(call: &ModelCall<'_>) -> Element {
+    let roles = call.roles;
+    call.signature.filler(call.profile, roles.params.dtype(), roles.fill_value.as_ref())
 }
 
 /// An element of a slice.
-pub fn element(asked: &Asked<'_>, _: &Dims, params: &Read, pick: Pick, at: usize) -> Element {
-    let dtype = asked.roles.params.dtype();
+pub fn element(
+    call: &ModelCall<'_>,
+    _: &ShapeParts,
+    params: &ParamsElements,
+    pick: SliceSource,
+    at: usize,
+) -> Element {
+    let dtype = call.roles.params.dtype();
     match pick {
-        None => (asked.model.filler)(asked),
+        None => (call.model.filler)(call),
         Some(start) => usize::try_from(start + at as i128)
             .ok()
             .and_then(|at| params.get(at))

@@ -3,25 +3,25 @@
 use gather_spec::signature::{CollapsedSize, SliceBound};
 use gather_spec::{DimensionNumbers, DimensionRule, ErrorCode};
 
-pub use super::asked::Numbers;
-use super::asked::{Asked, Dims, place};
+pub use super::asked::WindowNumbers;
+use super::asked::{ModelCall, ShapeParts, place};
 use super::positions::{count, multi_index, row_major, row_major_signed};
 
 /// The dimension numbers of a call, with defaults for what it omits.
-pub fn numbers(asked: &Asked<'_>) -> Numbers {
-    let sent = asked.roles.window.clone().unwrap_or_default();
-    let (numbers, slice_sizes) = asked.signature.window(&sent, asked.indices().len());
-    Numbers { numbers, slice_sizes }
+pub fn numbers(call: &ModelCall<'_>) -> WindowNumbers {
+    let sent = call.roles.window.clone().unwrap_or_default();
+    let (numbers, slice_sizes) = call.signature.window(&sent, call.indices().len());
+    WindowNumbers { numbers, slice_sizes }
 }
 
 /// Whether a call breaks a rule, provided that it satisfies those before it.
-pub fn breaks(rule: DimensionRule, asked: &Asked<'_>) -> bool {
-    let Numbers { numbers, slice_sizes } = asked.numbers();
-    let (r, q) = (asked.params().len(), asked.indices().len());
+pub fn breaks(rule: DimensionRule, call: &ModelCall<'_>) -> bool {
+    let WindowNumbers { numbers, slice_sizes } = call.numbers();
+    let (r, q) = (call.params().len(), call.indices().len());
     let DimensionNumbers { offset_dims, collapsed_slice_dims, operand_batching_dims, .. } = numbers;
     let DimensionNumbers { start_indices_batching_dims, start_index_map, index_vector_dim, .. } = numbers;
     let vector = place(*index_vector_dim);
-    let least = if asked.signature.collapsed_size == Some(CollapsedSize::Exactly1) { 1 } else { i64::MIN };
+    let least = if call.signature.collapsed_size == Some(CollapsedSize::Exactly1) { 1 } else { i64::MIN };
     let too_long = |dims: &[i64]| {
         let size = |dim: &i64| slice_sizes.get(place(*dim)?).copied();
         dims.iter().filter_map(size).any(|size| size > 1 || size < least)
@@ -32,7 +32,7 @@ pub fn breaks(rule: DimensionRule, asked: &Asked<'_>) -> bool {
             offset_dims.len() + collapsed_slice_dims.len() + operand_batching_dims.len() != r
         }
         DimensionRule::IndexVectorDimOutOfRange => vector.is_none_or(|dim| dim > q),
-        DimensionRule::StartIndexMapCount => start_index_map.len() != depth(asked),
+        DimensionRule::StartIndexMapCount => start_index_map.len() != depth(call),
         DimensionRule::OffsetDimsNotAscending => !offset_dims.is_sorted() || repeats(offset_dims, &[]),
         DimensionRule::OffsetDimOutOfRange => {
             let vectors = usize::from(vector.is_some_and(|dim| dim < q));
@@ -66,58 +66,58 @@ pub fn outside(dims: &[i64], rank: usize) -> bool {
 }
 
 /// The number of components of a row.
-pub fn depth(asked: &Asked<'_>) -> usize {
-    let vector = place(asked.numbers().numbers.index_vector_dim);
-    vector.and_then(|dim| asked.indices().get(dim)).copied().unwrap_or(1)
+pub fn depth(call: &ModelCall<'_>) -> usize {
+    let vector = place(call.numbers().numbers.index_vector_dim);
+    vector.and_then(|dim| call.indices().get(dim)).copied().unwrap_or(1)
 }
 
 /// Whether there are no index rows.
-fn has_no_row(asked: &Asked<'_>) -> bool {
-    asked.numbers().row_dims(asked.indices().len()).iter().any(|dim| asked.indices()[*dim] == 0)
+fn has_no_row(call: &ModelCall<'_>) -> bool {
+    call.numbers().row_dims(call.indices().len()).iter().any(|dim| call.indices()[*dim] == 0)
 }
 
 /// Whether a call deserves an error that only form window has, or has by rules of its own.
-pub fn faulty(code: ErrorCode, asked: &Asked<'_>) -> bool {
+pub fn faulty(code: ErrorCode, call: &ModelCall<'_>) -> bool {
     match code {
-        ErrorCode::DimensionNumbers => asked.broken_rule().is_some(),
+        ErrorCode::DimensionNumbers => call.broken_rule().is_some(),
         ErrorCode::SliceSizeOutOfRange => {
-            let sizes = &asked.numbers().slice_sizes;
-            let any = asked.signature.slice_bound == SliceBound::WithRows && has_no_row(asked);
+            let sizes = &call.numbers().slice_sizes;
+            let any = call.signature.slice_bound == SliceBound::WithRows && has_no_row(call);
             let fits = |(size, dim): (&i64, &usize)| place(*size).is_some_and(|size| any || size <= *dim);
-            !sizes.iter().zip(asked.params()).all(fits)
+            !sizes.iter().zip(call.params()).all(fits)
         }
         ErrorCode::BatchShapeMismatch => {
-            let Numbers { numbers, .. } = asked.numbers();
+            let WindowNumbers { numbers, .. } = call.numbers();
             let sizes = |dims: &[i64], shape: &[usize]| -> Vec<Option<usize>> {
                 dims.iter().map(|dim| shape.get(place(*dim)?).copied()).collect()
             };
-            sizes(&numbers.operand_batching_dims, asked.params())
-                != sizes(&numbers.start_indices_batching_dims, asked.indices())
+            sizes(&numbers.operand_batching_dims, call.params())
+                != sizes(&numbers.start_indices_batching_dims, call.indices())
         }
         _ => false,
     }
 }
 
 /// The output shape as a whole, and how many starts fit by component.
-pub fn dims(asked: &Asked<'_>) -> Dims {
-    let numbers = asked.numbers();
+pub fn dims(call: &ModelCall<'_>) -> ShapeParts {
+    let numbers = call.numbers();
     let rows: Vec<usize> =
-        numbers.row_dims(asked.indices().len()).iter().map(|dim| asked.indices()[*dim]).collect();
+        numbers.row_dims(call.indices().len()).iter().map(|dim| call.indices()[*dim]).collect();
     let window: Vec<usize> =
-        (0..asked.params().len()).filter(|dim| !numbers.lacks(*dim)).map(|dim| numbers.size(dim)).collect();
-    let bounds = numbers.numbers.start_index_map.iter().map(|dim| (asked.model.fit)(asked, *dim)).collect();
-    Dims {
+        (0..call.params().len()).filter(|dim| !numbers.lacks(*dim)).map(|dim| numbers.size(dim)).collect();
+    let bounds = numbers.numbers.start_index_map.iter().map(|dim| (call.model.fit)(call, *dim)).collect();
+    ShapeParts {
         batch: Vec::new(),
         mid: Vec::new(),
         bounds,
         inner: Vec::new(),
-        outer: (asked.model.combine)(numbers, &rows, &window),
-        depth: depth(asked),
+        outer: (call.model.combine)(numbers, &rows, &window),
+        depth: depth(call),
     }
 }
 
 /// The dims of the output, with window dims at the offset dims.
-pub fn combine(numbers: &Numbers, rows: &[usize], window: &[usize]) -> Vec<usize> {
+pub fn combine(numbers: &WindowNumbers, rows: &[usize], window: &[usize]) -> Vec<usize> {
     let rank = rows.len() + window.len();
     let (mut rows, mut window) = (rows.iter().copied(), window.iter().copied());
     let dim = |dim: usize| {
@@ -128,16 +128,15 @@ pub fn combine(numbers: &Numbers, rows: &[usize], window: &[usize]) -> Vec<usize
 }
 
 /// How many starts fit along a dim.
-pub fn fit(asked: &Asked<'_>, dim: i64) -> usize {
-    let numbers = asked.numbers();
-    let size =
-        |dim: usize| Some(asked.params().get(dim)?.saturating_sub(numbers.size(dim)).saturating_add(1));
+pub fn fit(call: &ModelCall<'_>, dim: i64) -> usize {
+    let numbers = call.numbers();
+    let size = |dim: usize| Some(call.params().get(dim)?.saturating_sub(numbers.size(dim)).saturating_add(1));
     place(dim).and_then(size).unwrap_or(1)
 }
 
 /// The index values in row order, the components of a row next to each other.
-pub fn by_rows(asked: &Asked<'_>, indices: Vec<i128>) -> Vec<i128> {
-    let (numbers, shape) = (asked.numbers(), asked.indices());
+pub fn by_rows(call: &ModelCall<'_>, indices: Vec<i128>) -> Vec<i128> {
+    let (numbers, shape) = (call.numbers(), call.indices());
     let Some(vector) = place(numbers.numbers.index_vector_dim).filter(|dim| *dim < shape.len()) else {
         return indices;
     };
@@ -151,7 +150,7 @@ pub fn by_rows(asked: &Asked<'_>, indices: Vec<i128>) -> Vec<i128> {
 }
 
 /// Splits a position of the output into that of the row and that within the window.
-pub fn split(numbers: &Numbers, position: &[usize]) -> (Vec<usize>, Vec<usize>) {
+pub fn split(numbers: &WindowNumbers, position: &[usize]) -> (Vec<usize>, Vec<usize>) {
     let is_offset = |dim: usize| numbers.numbers.offset_dims.iter().any(|one| place(*one) == Some(dim));
     let (mut row, mut window) = (Vec::new(), Vec::new());
     for (dim, at) in position.iter().enumerate() {
@@ -161,17 +160,17 @@ pub fn split(numbers: &Numbers, position: &[usize]) -> (Vec<usize>, Vec<usize>) 
 }
 
 /// The number of the row for a position of the output.
-pub fn row(asked: &Asked<'_>, position: &[usize]) -> usize {
-    let numbers = asked.numbers();
+pub fn row(call: &ModelCall<'_>, position: &[usize]) -> usize {
+    let numbers = call.numbers();
     let shape: Vec<usize> =
-        numbers.row_dims(asked.indices().len()).iter().map(|dim| asked.indices()[*dim]).collect();
+        numbers.row_dims(call.indices().len()).iter().map(|dim| call.indices()[*dim]).collect();
     row_major(&split(numbers, position).0, &shape)
 }
 
 /// The start of a window along each dim of params.
-pub fn full_start(asked: &Asked<'_>, starts: &[i128]) -> Vec<i128> {
-    let mut full = vec![0; asked.params().len()];
-    for (dim, start) in asked.numbers().numbers.start_index_map.iter().zip(starts) {
+pub fn full_start(call: &ModelCall<'_>, starts: &[i128]) -> Vec<i128> {
+    let mut full = vec![0; call.params().len()];
+    for (dim, start) in call.numbers().numbers.start_index_map.iter().zip(starts) {
         if let Some(place) = place(*dim).and_then(|dim| full.get_mut(dim)) {
             *place = *start;
         }
@@ -180,9 +179,9 @@ pub fn full_start(asked: &Asked<'_>, starts: &[i128]) -> Vec<i128> {
 }
 
 /// The coordinates along batching dims, which follow from the position of the row.
-pub fn full_batching(asked: &Asked<'_>, row: &[usize]) -> Vec<i128> {
-    let (numbers, mut full) = (asked.numbers(), vec![0; asked.params().len()]);
-    let row_dims = numbers.row_dims(asked.indices().len());
+pub fn full_batching(call: &ModelCall<'_>, row: &[usize]) -> Vec<i128> {
+    let (numbers, mut full) = (call.numbers(), vec![0; call.params().len()]);
+    let row_dims = numbers.row_dims(call.indices().len());
     let DimensionNumbers { operand_batching_dims, start_indices_batching_dims, .. } = &numbers.numbers;
     for (own, other) in operand_batching_dims.iter().zip(start_indices_batching_dims) {
         let at = row_dims.iter().position(|dim| Some(*dim) == place(*other));
@@ -194,27 +193,27 @@ pub fn full_batching(asked: &Asked<'_>, row: &[usize]) -> Vec<i128> {
 }
 
 /// The coordinates within the window.
-pub fn full_offset(asked: &Asked<'_>, window: &[usize]) -> Vec<i128> {
-    let numbers = asked.numbers();
+pub fn full_offset(call: &ModelCall<'_>, window: &[usize]) -> Vec<i128> {
+    let numbers = call.numbers();
     let mut window = window.iter();
     let offset =
         |dim: usize| if numbers.lacks(dim) { 0 } else { window.next().copied().unwrap_or(0) as i128 };
-    (0..asked.params().len()).map(offset).collect()
+    (0..call.params().len()).map(offset).collect()
 }
 
 /// The offset in params of the element for a position of the output: the sum of start, batching and window coordinates.
-pub fn origin(asked: &Asked<'_>, position: &[usize], starts: &[i128]) -> i128 {
-    let (row, window) = split(asked.numbers(), position);
-    let start = (asked.model.full_start)(asked, starts);
-    let batching = (asked.model.full_batching)(asked, &row);
-    let offset = (asked.model.full_offset)(asked, &window);
+pub fn origin(call: &ModelCall<'_>, position: &[usize], starts: &[i128]) -> i128 {
+    let (row, window) = split(call.numbers(), position);
+    let start = (call.model.full_start)(call, starts);
+    let batching = (call.model.full_batching)(call, &row);
+    let offset = (call.model.full_offset)(call, &window);
     let coordinates = start.iter().zip(&batching).zip(&offset).map(|((one, two), three)| one + two + three);
-    row_major_signed(coordinates, asked.params())
+    row_major_signed(coordinates, call.params())
 }
 
 /// Whether output elements have no source, because the window has size 0 along a dim that the output lacks.
-pub fn reads_nothing(asked: &Asked<'_>, dims: &Dims) -> bool {
-    let numbers = asked.numbers();
-    let nothing = (0..asked.params().len()).any(|dim| numbers.lacks(dim) && numbers.size(dim) == 0);
+pub fn reads_nothing(call: &ModelCall<'_>, dims: &ShapeParts) -> bool {
+    let numbers = call.numbers();
+    let nothing = (0..call.params().len()).any(|dim| numbers.lacks(dim) && numbers.size(dim) == 0);
     nothing && count(&dims.outer) > 0
 }

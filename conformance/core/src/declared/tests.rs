@@ -20,18 +20,18 @@ fn call(attributes: &[&str]) -> Call {
 }
 
 /// The limits that a call of params 2 x 3 and indices 4 with an output 4 x 3 of f32 exceeds, after some change of it.
-fn exceeded(limits: &Limits, change: impl FnOnce(&mut Extent<'_>)) -> Vec<Limit> {
+fn exceeded(limits: &Limits, change: impl FnOnce(&mut CallExtent<'_>)) -> Vec<Limit> {
     let call = call(&["batch_dims"]);
     let operands = [&[2, 3][..], &[4][..]];
     let output = Some((DType::F32, &[4, 3][..]));
-    let mut extent = Extent { call: &call, operands, axis: Some(Axis::At(0)), output };
+    let mut extent = CallExtent { call: &call, operands, axis: Some(Axis::At(0)), output };
     change(&mut extent);
     limits.exceeded_by(&extent)
 }
 
 #[test]
 fn each_limit_separates_what_is_just_within_it_from_what_is_just_outside() {
-    let unchanged = |_: &mut Extent<'_>| ();
+    let unchanged = |_: &mut CallExtent<'_>| ();
     let none = Limits::default();
     assert_eq!(exceeded(&none, |extent| extent.operands = [&[0; 9], &[]]), []);
     let rank = |most| Limits { max_rank: Some(most), ..Limits::default() };
@@ -69,11 +69,11 @@ fn each_limit_separates_what_is_just_within_it_from_what_is_just_outside() {
 struct Limited {
     reference: Box<dyn Backend>,
     operators: BTreeMap<String, Capability>,
-    bug: Bug,
+    bug: OutputBug,
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Bug {
+enum OutputBug {
     None,
     /// Of an output of the highest rank, the last element is the first.
     LastElement,
@@ -85,7 +85,7 @@ const OPERATORS: [&str; 3] = ["onnx.Gather-13", "onnx.GatherElements-13", "onnx.
 const MOST: usize = 4;
 
 impl Limited {
-    fn new(bug: Bug) -> Self {
+    fn new(bug: OutputBug) -> Self {
         let reference = builtin::backend("reference", Profile::default(), builtin::MAX_OUTPUT).unwrap();
         let mut operators = reference.describe().operators;
         operators.retain(|operator, _| OPERATORS.contains(&operator.as_str()));
@@ -115,13 +115,13 @@ impl Backend for Limited {
         let is_beyond = |tensor: &Tensor| tensor.rank() > MOST || tensor.shape().contains(&0);
         let beyond = call.operands.tensors().any(is_beyond) || is_beyond(&output);
         match self.bug {
-            Bug::ZerosBeyond if beyond => {
+            OutputBug::ZerosBeyond if beyond => {
                 let zeros =
                     Tensor::filled(output.dtype(), output.shape().clone(), &Element::zero(output.dtype()));
                 Outcome::Output(zeros.unwrap())
             }
             _ if beyond => Outcome::Unsupported("more than this kernel does".to_owned()),
-            Bug::LastElement if output.rank() == MOST => {
+            OutputBug::LastElement if output.rank() == MOST => {
                 let mut elements: Vec<Element> = output.iter().collect();
                 let first = elements[0].clone();
                 *elements.last_mut().unwrap() = first;
@@ -136,7 +136,7 @@ impl Backend for Limited {
 }
 
 /// The report on all cases of the operators.
-fn report(bug: Bug) -> BackendReport {
+fn report(bug: OutputBug) -> BackendReport {
     let spec = crate::embedded();
     let of_operators = |case: &&Arc<Case>| OPERATORS.contains(&case.operator().as_str());
     let cases: Vec<&Arc<Case>> = spec.cases.iter().filter(of_operators).collect();
@@ -155,7 +155,7 @@ fn report(bug: Bug) -> BackendReport {
 
 #[test]
 fn a_right_kernel_conforms_for_what_it_declares() {
-    let report = report(Bug::None);
+    let report = report(OutputBug::None);
     let failures: Vec<&str> = report.failures().map(|entry| entry.id.as_str()).collect();
     assert_eq!(failures, [""; 0]);
     assert_eq!(report.summary.ending, Ending::Conforms, "{:#?}", report.summary);
@@ -168,9 +168,9 @@ fn a_right_kernel_conforms_for_what_it_declares() {
 
 #[test]
 fn a_bug_within_the_limits_fails_and_so_does_a_wrong_answer_to_a_probe() {
-    let within = report(Bug::LastElement);
+    let within = report(OutputBug::LastElement);
     assert!(within.failures().count() > 10, "{}", within.summary.sentence);
-    let beyond = report(Bug::ZerosBeyond);
+    let beyond = report(OutputBug::ZerosBeyond);
     let failed: Vec<&Entry> = beyond.failures().collect();
     assert_eq!(failed.len(), OPERATORS.len(), "{}", beyond.summary.sentence);
     for entry in failed {
@@ -181,7 +181,7 @@ fn a_bug_within_the_limits_fails_and_so_does_a_wrong_answer_to_a_probe() {
 /// GatherND of ONNX takes indices of i64 alone.
 #[test]
 fn a_dtype_beyond_the_page_is_tested_in_turns_and_its_refusal_is_not() {
-    let mut known = Limited::new(Bug::None).operators.remove("onnx.GatherND-13").unwrap();
+    let mut known = Limited::new(OutputBug::None).operators.remove("onnx.GatherND-13").unwrap();
     known.extends.index_dtypes = vec![DType::I32];
     known.limits = Limits::default();
     let mut turns = BTreeMap::new();

@@ -13,13 +13,13 @@ use gather_spec::{Case, DType};
 
 use crate::entry::Entry;
 use crate::judge::Verdict;
-use crate::report::{BackendReport, Departure, Kind, Part, Problem};
+use crate::report::{BackendReport, Departure, FailureKind, Part, Problem};
 use crate::select::Pattern;
 use crate::words::quoted;
 
 use super::SCHEMA;
 use super::selector::{Carried, Selector, Span};
-use crate::facts::{Drawn, Expected, Facts};
+use crate::facts::{ExpectedOutcome, Facts, JudgedCase};
 
 /// The fewest drawn calls that a selector describes, unless it describes all: fewer may agree by accident.
 const FEWEST: usize = 3;
@@ -238,10 +238,11 @@ fn candidates(
             .into_iter()
             .map(|message| Selector { message: Some(message), ..Selector::default() }),
     );
-    let expected: BTreeSet<Expected> = facts().flat_map(|facts| facts.expected.iter().copied()).collect();
-    let alone: Vec<BTreeSet<Expected>> =
+    let expected: BTreeSet<ExpectedOutcome> =
+        facts().flat_map(|facts| facts.expected.iter().copied()).collect();
+    let alone: Vec<BTreeSet<ExpectedOutcome>> =
         expected.iter().map(|expected| BTreeSet::from([*expected])).collect();
-    let with = |expected: &BTreeSet<Expected>| {
+    let with = |expected: &BTreeSet<ExpectedOutcome>| {
         let expected = expected.clone();
         plain.clone().into_iter().map(move |one| Selector { expected: Some(expected.clone()), ..one })
     };
@@ -278,7 +279,7 @@ fn of_campaign(report: &BackendReport) -> String {
     let mut text = String::new();
     for campaign in report.campaign.iter().filter(|campaign| !campaign.kinds.is_empty()) {
         let mut of_part = String::new();
-        let mut scopes: BTreeMap<(Option<&str>, &str), Vec<&Drawn>> = BTreeMap::new();
+        let mut scopes: BTreeMap<(Option<&str>, &str), Vec<&JudgedCase>> = BTreeMap::new();
         for call in &campaign.drawn {
             scopes.entry((call.law.as_deref(), &call.operator)).or_default().push(call);
         }
@@ -294,7 +295,7 @@ fn of_campaign(report: &BackendReport) -> String {
     text
 }
 
-fn item_of_call<'a>(call: &'a Drawn, kinds: &'a [Kind]) -> Item<'a> {
+fn item_of_call<'a>(call: &'a JudgedCase, kinds: &'a [FailureKind]) -> Item<'a> {
     let known = call.known.and_then(|number| {
         kinds.iter().find(|kind| kind.known == Some(number) && kind.entry.reason.is_some())
     });
@@ -344,7 +345,7 @@ fn about(items: &[Item<'_>], left: &[usize]) -> Selector {
         let some: BTreeSet<DType> = left.iter().map(|at| value(&items[*at].facts)).collect();
         (some.len() < all.len()).then_some(some)
     };
-    let expected: BTreeSet<Expected> =
+    let expected: BTreeSet<ExpectedOutcome> =
         left.iter().flat_map(|at| items[*at].facts.expected.iter().copied()).collect();
     Selector {
         expected: (!expected.is_empty()).then_some(expected),

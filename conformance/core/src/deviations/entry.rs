@@ -168,7 +168,7 @@ pub(super) fn signatures(
 
 /// What a run shows about one entry and one operator.
 #[derive(Default)]
-struct Seen {
+struct EntryUse {
     /// How many of the runs that it names have a result.
     runs: usize,
     /// Whether it covers some result, expectedly or not.
@@ -179,7 +179,7 @@ struct Seen {
 /// run. Returns a problem for each entry that did not occur although the results include all runs of an
 /// operator that it names.
 pub(super) fn apply(entries: &[&Deviation], results: &mut [Entry], cases: &[&Arc<Case>]) -> Vec<Problem> {
-    let mut seen: BTreeMap<(usize, &str), Seen> = BTreeMap::new();
+    let mut seen: BTreeMap<(usize, &str), EntryUse> = BTreeMap::new();
     for (result, case) in results.iter_mut().zip(cases) {
         let about: Vec<usize> = (0..entries.len()).filter(|at| entries[*at].names(case)).collect();
         if about.is_empty() {
@@ -216,7 +216,7 @@ pub(super) fn apply(entries: &[&Deviation], results: &mut [Entry], cases: &[&Arc
         let may_be_absent = entry.verdict.contains(&Verdict::Pass) || entry.selector.variant.is_some();
         !seen.covers && is_whole && !may_be_absent
     });
-    let problem = |((number, operator), _): ((usize, &str), Seen)| Problem::CaseDidNotOccur {
+    let problem = |((number, operator), _): ((usize, &str), EntryUse)| Problem::CaseDidNotOccur {
         entry: entries[number].pattern(),
         operator: operator.to_owned(),
     };

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use crate::check::{Key, LAWS};
 use crate::facts::Facts;
 use crate::judge::Verdict;
-use crate::report::{BackendReport, Kind, Part, Problem};
+use crate::report::{BackendReport, FailureKind, Part, Problem};
 use crate::select::Pattern;
 
 use super::entry::{in_words, signatures, verdicts, wrong_verdicts};
@@ -185,7 +185,7 @@ pub(super) fn unexpected(
 }
 
 /// The part of the usual campaign that a run had.
-pub struct Extent {
+pub struct CampaignExtent {
     /// The operators that the run chose.
     pub chosen: BTreeSet<String>,
     /// The operators that the backend declares.
@@ -199,7 +199,7 @@ pub struct Extent {
 /// Gives known kinds the verdict `known-deviation`. If an entry did not occur as often as it says for an
 /// operator that was run, that is a problem. So is an entry that only names operators that the backend does
 /// not declare.
-pub(super) fn apply(entries: &[KnownKind], report: &mut BackendReport, extent: &Extent) {
+pub(super) fn apply(entries: &[KnownKind], report: &mut BackendReport, extent: &CampaignExtent) {
     let mut counts: BTreeMap<(usize, String), u64> = BTreeMap::new();
     let mut passing = BTreeSet::new();
     for kind in report.campaign.iter_mut().flat_map(|campaign| &mut campaign.kinds) {
@@ -247,7 +247,7 @@ pub(super) fn apply(entries: &[KnownKind], report: &mut BackendReport, extent: &
 }
 
 /// Marks the failures of a kind as those of an entry.
-fn cover(kind: &mut Kind, entry: &KnownKind) {
+fn cover(kind: &mut FailureKind, entry: &KnownKind) {
     let found = &mut kind.entry;
     found.observed = Some(found.verdict);
     found.verdict = Verdict::KnownDeviation;

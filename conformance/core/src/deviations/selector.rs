@@ -8,7 +8,7 @@ use gather_spec::{Attribute, BadIndex, DType, NegativeIndex, Profile, Signature,
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use crate::facts::{Expected, Facts};
+use crate::facts::{ExpectedOutcome, Facts};
 use crate::words::quoted;
 
 /// What calls have in common. Absent members restrict nothing.
@@ -17,7 +17,7 @@ use crate::words::quoted;
 pub(crate) struct Selector {
     /// What is expected: an output, or an error with one of these codes.
     #[serde(deserialize_with = "one_or_several")]
-    pub(super) expected: Option<BTreeSet<Expected>>,
+    pub(super) expected: Option<BTreeSet<ExpectedOutcome>>,
     /// The dtype of params.
     #[serde(deserialize_with = "one_or_several")]
     pub(super) params_dtype: Option<BTreeSet<DType>>,
@@ -36,7 +36,7 @@ pub(crate) struct Selector {
     #[serde(deserialize_with = "one_or_several")]
     pub(super) mode: Option<BTreeSet<String>>,
     /// The policies that apply to the call.
-    pub(super) policy: Option<Policies>,
+    pub(super) policy: Option<PolicySelector>,
     /// Variants of the call: all that one of these texts names; `usual` for none.
     #[serde(deserialize_with = "one_or_several")]
     pub(super) variant: Option<BTreeSet<InVariant>>,
@@ -110,7 +110,7 @@ impl InVariant {
 /// Policies. An absent one restricts nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct Policies {
+pub(super) struct PolicySelector {
     bad: Option<BadIndex>,
     negative: Option<NegativeIndex>,
 }
@@ -171,7 +171,7 @@ impl Selector {
             ("mode", self.mode.as_ref().map(BTreeSet::is_empty)),
             ("variant", self.variant.as_ref().map(BTreeSet::is_empty)),
             ("message", self.message.as_ref().map(String::is_empty)),
-            ("policy", self.policy.map(|policy| policy == Policies::default())),
+            ("policy", self.policy.map(|policy| policy == PolicySelector::default())),
             ("attribute", self.attribute.as_ref().map(|carried| carried.names().next().is_none())),
         ];
         let empty = lists.into_iter().filter(|(_, empty)| *empty == Some(true));
@@ -214,7 +214,7 @@ impl fmt::Display for Selector {
     }
 }
 
-impl fmt::Display for Expected {
+impl fmt::Display for ExpectedOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Output => f.write_str("output"),
@@ -319,14 +319,14 @@ impl fmt::Display for Carried {
     }
 }
 
-impl Policies {
+impl PolicySelector {
     fn fits(self, profile: Profile) -> bool {
         self.bad.is_none_or(|bad| bad == profile.bad)
             && self.negative.is_none_or(|negative| negative == profile.negative)
     }
 }
 
-impl fmt::Display for Policies {
+impl fmt::Display for PolicySelector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bad = self.bad.map(|bad| format!("bad: {bad}"));
         let negative = self.negative.map(|negative| format!("negative: {negative}"));

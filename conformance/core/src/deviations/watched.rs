@@ -8,13 +8,13 @@ use std::sync::{Mutex, PoisonError};
 use gather_spec::Signatures;
 
 use crate::backend::Description;
-use crate::check::{Answer, Check, Key, Question, Step, Tally, Violation};
-use crate::choices::Choices;
+use crate::check::{CallRequest, CallResult, Check, Key, Step, Tally, Violation};
+use crate::choices::ChoiceSequence;
 use crate::judge::Verdict;
 
 use super::Deviations;
 use super::kinds;
-use crate::facts::{Drawn, Expected, Facts, message};
+use crate::facts::{ExpectedOutcome, Facts, JudgedCase, message};
 
 /// A check whose failures are compared with known deviations.
 pub struct Watched<'a> {
@@ -25,7 +25,7 @@ pub struct Watched<'a> {
     description: &'a Description,
     signatures: &'a Signatures,
     /// The first cases, by number. At most `most` are kept.
-    calls: Mutex<BTreeMap<u64, Drawn>>,
+    calls: Mutex<BTreeMap<u64, JudgedCase>>,
     most: u64,
 }
 
@@ -43,28 +43,28 @@ impl<'a> Watched<'a> {
     }
 
     /// The cases that were kept, of the first `done`.
-    pub fn into_calls(self, done: u64) -> Vec<Drawn> {
+    pub fn into_calls(self, done: u64) -> Vec<JudgedCase> {
         let calls = self.calls.into_inner().unwrap_or_else(PoisonError::into_inner);
         calls.into_iter().take_while(|(number, _)| *number < done).map(|(_, call)| call).collect()
     }
 
     /// What selectors test of the first call.
-    fn facts(&self, asked: &[Question], expected: Option<Expected>) -> Option<Facts> {
+    fn facts(&self, asked: &[CallRequest], expected: Option<ExpectedOutcome>) -> Option<Facts> {
         let first = asked.first()?;
         let declared = self.description.operators.get(first.call.operator.as_str());
-        // Without declared policies, those that the question carries apply.
-        let profile = declared.map_or(first.way.profile, |known| known.profile);
+        // Without declared policies, those that the request carries apply.
+        let profile = declared.map_or(first.settings.profile, |known| known.profile);
         let signature = self.signatures.get(first.call.operator.as_str())?;
         let mut facts = Facts::of_call(signature, &first.call, profile)?;
         facts.expected.extend(expected);
         Some(facts)
     }
 
-    fn facts_of(&self, asked: &[Question], broken: &Violation) -> Option<Facts> {
+    fn facts_of(&self, asked: &[CallRequest], broken: &Violation) -> Option<Facts> {
         let Key { law, expected, verdict, .. } = &broken.key;
-        let code = |code: &String| code.parse().ok().map(Expected::Code);
+        let code = |code: &String| code.parse().ok().map(ExpectedOutcome::Code);
         let expected =
-            if law.is_some() { None } else { expected.as_ref().map_or(Some(Expected::Output), code) };
+            if law.is_some() { None } else { expected.as_ref().map_or(Some(ExpectedOutcome::Output), code) };
         let facts = self.facts(asked, expected)?;
         Some(Facts { message: message(*verdict, &broken.actual, None), ..facts })
     }
@@ -72,9 +72,9 @@ impl<'a> Watched<'a> {
     /// The violation if an entry expects this passing call to fail.
     fn unexpected(
         &self,
-        asked: &[Question],
+        asked: &[CallRequest],
         law: Option<&str>,
-        expected: Option<Expected>,
+        expected: Option<ExpectedOutcome>,
     ) -> Option<Violation> {
         let operator = asked.first()?.call.operator.as_str();
         if !kinds::concern(&self.known.kinds, law, operator) {
@@ -83,8 +83,8 @@ impl<'a> Watched<'a> {
         let facts = self.facts(asked, expected)?;
         let found = kinds::unexpected(&self.known.kinds, law, operator, &facts, self.version)?;
         let code = expected.and_then(|expected| match expected {
-            Expected::Output => None,
-            Expected::Code(code) => Some(code.to_string()),
+            ExpectedOutcome::Output => None,
+            ExpectedOutcome::Code(code) => Some(code.to_string()),
         });
         let mut key = Key::new(law, self.signatures, asked, Verdict::UnexpectedPass, code);
         key.known = Some(found.0);
@@ -94,7 +94,13 @@ impl<'a> Watched<'a> {
 }
 
 impl Check for Watched<'_> {
-    fn step(&self, choices: &mut Choices, asked: &[Question], answers: &[Answer], tally: &mut Tally) -> Step {
+    fn step(
+        &self,
+        choices: &mut ChoiceSequence,
+        asked: &[CallRequest],
+        answers: &[CallResult],
+        tally: &mut Tally,
+    ) -> Step {
         match self.check.step(choices, asked, answers, tally) {
             Step::Violated(mut broken) => {
                 let facts = self.facts_of(asked, &broken);
@@ -103,7 +109,8 @@ impl Check for Watched<'_> {
                 Step::Violated(broken)
             }
             Step::Held { law, expected } => {
-                let of_drawn = law.is_none().then(|| expected.map_or(Expected::Output, Expected::Code));
+                let of_drawn =
+                    law.is_none().then(|| expected.map_or(ExpectedOutcome::Output, ExpectedOutcome::Code));
                 match self.unexpected(asked, law, of_drawn) {
                     Some(broken) => Step::Violated(Box::new(broken)),
                     None => Step::Held { law, expected },
@@ -113,13 +120,14 @@ impl Check for Watched<'_> {
         }
     }
 
-    fn settled(&self, number: u64, asked: &[Question], step: &Step) {
+    fn settled(&self, number: u64, asked: &[CallRequest], step: &Step) {
         if number >= self.most {
             return;
         }
         let (law, verdict, facts, known, actual) = match step {
             Step::Held { law, expected } => {
-                let expected = law.is_none().then(|| expected.map_or(Expected::Output, Expected::Code));
+                let expected =
+                    law.is_none().then(|| expected.map_or(ExpectedOutcome::Output, ExpectedOutcome::Code));
                 (law.map(str::to_owned), Verdict::Pass, self.facts(asked, expected), None, None)
             }
             Step::Violated(broken) => {
@@ -134,7 +142,7 @@ impl Check for Watched<'_> {
         let (Some(facts), Some(first)) = (facts, asked.first()) else { return };
         let shown = actual.map(|actual| format!("{}: {actual}", crate::words::call_line(&first.call)));
         let operator = first.call.operator.to_string();
-        let call = Drawn { law, operator, verdict, facts, known, shown: shown.unwrap_or_default() };
+        let call = JudgedCase { law, operator, verdict, facts, known, shown: shown.unwrap_or_default() };
         self.calls.lock().unwrap_or_else(PoisonError::into_inner).insert(number, call);
     }
 }

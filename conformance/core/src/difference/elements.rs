@@ -21,9 +21,9 @@ const BEFORE: usize = 8;
 
 /// The elements in which two tensors differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "internals", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "internals", derive(schemars::JsonSchema), schemars(rename = "Elements"))]
 #[serde(deny_unknown_fields)]
-pub struct Elements {
+pub struct DifferingElements {
     /// The dtype of both tensors.
     #[cfg_attr(feature = "internals", schemars(with = "crate::schema_names::Dtype"))]
     pub dtype: DType,
@@ -40,14 +40,14 @@ pub struct Elements {
     /// How many elements each tensor has.
     pub of: usize,
     /// The elements around the first difference.
-    pub window: Window,
+    pub window: ElementWindow,
 }
 
 /// Row-major neighbours from both tensors. Texts are equal if and only if the bits are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "internals", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "internals", derive(schemars::JsonSchema), schemars(rename = "Window"))]
 #[serde(deny_unknown_fields)]
-pub struct Window {
+pub struct ElementWindow {
     /// The row-major number of the first element.
     pub start: usize,
     /// The expected elements.
@@ -56,7 +56,7 @@ pub struct Window {
     pub actual: Vec<String>,
 }
 
-impl Elements {
+impl DifferingElements {
     /// Compares two tensors; `None` if they are equal, or differ in dtype or shape.
     pub(super) fn between(expected: &Tensor, actual: &Tensor) -> Option<Self> {
         if expected.dtype() != actual.dtype() || expected.shape() != actual.shape() {
@@ -79,7 +79,7 @@ impl Elements {
             actual: right,
             differing: count,
             of,
-            window: Window { start: range.start, expected: window.0, actual: window.1 },
+            window: ElementWindow { start: range.start, expected: window.0, actual: window.1 },
         })
     }
 }
@@ -234,7 +234,7 @@ mod tests {
         elements[16_384] = 9;
         elements[39_999] = 9;
         let other = Tensor::new(DType::I32, [count, 1], elements).unwrap();
-        let found = Elements::between(&one, &other).unwrap();
+        let found = DifferingElements::between(&one, &other).unwrap();
         assert_eq!((found.first, found.differing, found.of), (vec![16_384, 0], 2, count));
         assert_eq!((found.expected.as_str(), found.actual.as_str()), ("16384", "9"));
         assert_eq!((found.window.start, found.window.actual.len()), (16_368, 33));

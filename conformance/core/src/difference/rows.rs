@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use unicode_width::UnicodeWidthStr as _;
 
-use super::elements::{Elements, position};
+use super::elements::{DifferingElements, position};
 
 /// Two aligned rows of elements and a row of marks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rows {
+pub struct AlignedRows {
     /// The expected elements.
     pub expected: String,
     /// The actual elements.
@@ -39,7 +39,7 @@ impl Column {
     }
 }
 
-impl Elements {
+impl DifferingElements {
     /// Dtype and shape: `i32 [2, 3]`.
     #[must_use]
     pub fn head(&self) -> String {
@@ -66,12 +66,12 @@ impl Elements {
 
     /// The rows with as many elements around the first difference as fit into `width` columns; all if `None`.
     #[must_use]
-    pub fn rows(&self, width: Option<usize>) -> Rows {
+    pub fn rows(&self, width: Option<usize>) -> AlignedRows {
         let columns = self.columns();
         let shown = shown(&columns, width);
         let (before, after) = self.ellipses(&shown);
         let indent = " ".repeat(before.width());
-        let mut rows = Rows { expected: before.to_owned(), actual: before.to_owned(), marks: indent };
+        let mut rows = AlignedRows { expected: before.to_owned(), actual: before.to_owned(), marks: indent };
         for column in &columns[shown] {
             let width = column.width() + 1;
             push(&mut rows.expected, &column.side(&column.expected), width);
@@ -154,9 +154,9 @@ mod tests {
 
     use super::*;
 
-    fn elements(shape: &[usize], one: Vec<u32>, other: Vec<u32>) -> Elements {
+    fn elements(shape: &[usize], one: Vec<u32>, other: Vec<u32>) -> DifferingElements {
         let tensor = |elements| Tensor::new(DType::I32, shape, elements).unwrap();
-        Elements::between(&tensor(one), &tensor(other)).unwrap()
+        DifferingElements::between(&tensor(one), &tensor(other)).unwrap()
     }
 
     #[test]

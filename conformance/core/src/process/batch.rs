@@ -11,10 +11,10 @@ use crate::declared::Probes;
 use crate::entry::Entry;
 use crate::judge::{Judgement, Strictness, Verdict};
 use crate::judged::{Judged, RunResult};
-use crate::plan::Plan;
+use crate::plan::VariantPlan;
 use crate::trouble::Trouble;
 
-use super::client::Job;
+use super::client::Sending;
 
 /// Progress of a run.
 #[derive(Clone, Copy, Debug)]
@@ -36,16 +36,16 @@ pub type Watch<'a> = &'a (dyn Fn(Event<'_>) + Sync);
 
 /// The result of sending a call once.
 #[derive(Clone, Debug)]
-pub(super) struct Ran {
+pub(super) struct SendResult {
     pub(super) result: Result<(Outcome, Judgement), Trouble>,
     pub(super) stderr: Option<String>,
 }
 
 /// A call that has no result yet.
 #[derive(Debug)]
-struct Asked {
+struct PendingCall {
     judged: Judged<'static>,
-    ran: Vec<Option<Ran>>,
+    ran: Vec<Option<SendResult>>,
     /// The time spent waiting for replies, over all sendings.
     took: Duration,
 }
@@ -55,7 +55,7 @@ type Taken = (Option<Run>, Result<Judged<'static>, Box<Entry>>);
 
 /// A failure in a variant that is not the usual one.
 #[derive(Debug)]
-pub(super) struct Varied {
+pub(super) struct VariantFailure {
     /// The number of its case, and which of its runs it is.
     pub(super) place: (usize, usize),
     /// The run, as it is made usually.
@@ -71,20 +71,20 @@ pub(super) struct Batch<'p> {
     description: Description,
     probes: Option<&'p Probes>,
     /// What variants are asked; none but those that runs have already if absent.
-    plan: Option<&'p Plan>,
+    plan: Option<&'p VariantPlan>,
     /// By operator, how many variants a budget left out.
     left_out: BTreeMap<String, usize>,
     /// For each call, the number of its case and which of its runs it is.
     places: Vec<(usize, usize)>,
-    asked: HashMap<usize, Asked>,
+    asked: HashMap<usize, PendingCall>,
     cases: HashMap<usize, Arc<Case>>,
     /// By call, runs that their cases cannot make again because they do not come from a file.
     kept: HashMap<usize, Run>,
     /// The results so far of cases with open calls.
     unsettled: HashMap<usize, Vec<Option<Entry>>>,
     settled: BTreeMap<usize, Entry>,
-    /// The jobs of this session, indexed by `seq - first_seq`.
-    numbered: Vec<Job>,
+    /// The sendings of this session, indexed by `seq - first_seq`.
+    numbered: Vec<Sending>,
     first_seq: u64,
 }
 
@@ -95,7 +95,7 @@ impl<'p> Batch<'p> {
         first_seq: u64,
         description: Description,
         probes: Option<&'p Probes>,
-        plan: Option<&'p Plan>,
+        plan: Option<&'p VariantPlan>,
     ) -> Self {
         Self {
             repeat,
@@ -124,13 +124,13 @@ impl<'p> Batch<'p> {
         self.settled.into_iter().chain(in_part).collect()
     }
 
-    /// Adds the runs of the case with this number, each in its variants, and returns the jobs to send.
-    pub(super) fn take(&mut self, case: usize, runs: Vec<Run>, watch: Watch<'_>) -> Vec<Job> {
+    /// Adds the runs of the case with this number, each in its variants, and returns the sendings to send.
+    pub(super) fn take(&mut self, case: usize, runs: Vec<Run>, watch: Watch<'_>) -> Vec<Sending> {
         let Some(first) = runs.first() else { return Vec::new() };
         self.cases.insert(case, Arc::clone(&first.case));
         let judged: Vec<_> = runs.into_iter().flat_map(|run| self.in_variants(run)).collect();
         self.unsettled.insert(case, vec![None; judged.len()]);
-        let mut jobs = Vec::new();
+        let mut sendings = Vec::new();
         for (at, (run, judged)) in judged.into_iter().enumerate() {
             let call = self.places.len();
             self.places.push((case, at));
@@ -138,13 +138,13 @@ impl<'p> Batch<'p> {
             match judged {
                 Ok(judged) => {
                     let ran = vec![None; self.repeat];
-                    self.asked.insert(call, Asked { judged, ran, took: Duration::ZERO });
-                    jobs.extend((0..self.repeat).map(|run| Job { call, run }));
+                    self.asked.insert(call, PendingCall { judged, ran, took: Duration::ZERO });
+                    sendings.extend((0..self.repeat).map(|run| Sending { call, run }));
                 }
                 Err(result) => self.settle(call, *result, watch),
             }
         }
-        jobs
+        sendings
     }
 
     /// A run in each of its variants.
@@ -196,86 +196,86 @@ impl<'p> Batch<'p> {
         }
     }
 
-    /// Records that a job was sent.
-    pub(super) fn sent(&mut self, job: Job) {
-        self.numbered.push(job);
+    /// Records that a sending was sent.
+    pub(super) fn sent(&mut self, sending: Sending) {
+        self.numbered.push(sending);
     }
 
-    /// The job that was sent under this number in this session.
-    pub(super) fn numbered(&self, seq: u64) -> Option<Job> {
+    /// The sending that was sent under this number in this session.
+    pub(super) fn numbered(&self, seq: u64) -> Option<Sending> {
         let place = usize::try_from(seq.checked_sub(self.first_seq)?).ok()?;
         self.numbered.get(place).copied()
     }
 
     /// Adds to the time spent waiting for a call.
-    pub(super) fn waited(&mut self, job: Job, took: Duration) {
-        if let Some(asked) = self.asked.get_mut(&job.call) {
+    pub(super) fn waited(&mut self, sending: Sending, took: Duration) {
+        if let Some(asked) = self.asked.get_mut(&sending.call) {
             asked.took += took;
         }
     }
 
     /// Records that a call cannot be sent.
-    pub(super) fn not_sent(&mut self, job: Job, why: &str, watch: Watch<'_>) {
-        if let Some(Asked { judged, .. }) = self.asked.remove(&job.call) {
+    pub(super) fn not_sent(&mut self, sending: Sending, why: &str, watch: Watch<'_>) {
+        if let Some(PendingCall { judged, .. }) = self.asked.remove(&sending.call) {
             let result = judged.not_sent(why);
-            self.settle(job.call, Entry::with_facts(&judged.run, result), watch);
+            self.settle(sending.call, Entry::with_facts(&judged.run, result), watch);
         }
     }
 
-    /// The call of a job; `None` if it already has its result and must not be sent again.
-    pub(super) fn judged(&self, job: Job) -> Option<&Judged<'static>> {
-        self.asked.get(&job.call).map(|asked| &asked.judged)
+    /// The call of a sending; `None` if it already has its result and must not be sent again.
+    pub(super) fn judged(&self, sending: Sending) -> Option<&Judged<'static>> {
+        self.asked.get(&sending.call).map(|asked| &asked.judged)
     }
 
     /// Records the result of one sending, and calls `watch` if it completes the case.
-    pub(super) fn finish(&mut self, job: Job, ran: Ran, watch: Watch<'_>) {
-        let Some(asked) = self.asked.get_mut(&job.call) else { return };
+    pub(super) fn finish(&mut self, sending: Sending, ran: SendResult, watch: Watch<'_>) {
+        let Some(asked) = self.asked.get_mut(&sending.call) else { return };
         let failed = ran.result.is_err();
-        asked.ran[job.run] = Some(ran);
+        asked.ran[sending.run] = Some(ran);
         if (failed || asked.ran.iter().all(Option::is_some))
-            && let Some(Asked { judged, ran, took }) = self.asked.remove(&job.call)
+            && let Some(PendingCall { judged, ran, took }) = self.asked.remove(&sending.call)
         {
-            let ran: Vec<Ran> = ran.into_iter().flatten().collect();
-            let result = result_of(&judged, &ran, job.run, self.repeat);
+            let ran: Vec<SendResult> = ran.into_iter().flatten().collect();
+            let result = result_of(&judged, &ran, sending.run, self.repeat);
             let result = Entry::with_facts(&judged.run, RunResult { duration: Some(took), ..result });
-            self.settle(job.call, result, watch);
+            self.settle(sending.call, result, watch);
         }
     }
 
     /// Overrules the result of a call that seemed fine.
-    pub(super) fn amend(&mut self, job: Job, trouble: &Trouble, stderr: Option<String>) {
+    pub(super) fn amend(&mut self, sending: Sending, trouble: &Trouble, stderr: Option<String>) {
         // The call was dropped when it got its first result.
-        let Some((run, variant)) = self.made_again(job) else { return };
+        let Some((run, variant)) = self.made_again(sending) else { return };
         let judged = Judged::or_probe(&self.description, &run, Strictness::Lenient, self.probes);
         let Ok(judged) = judged.map(|judged| judged.in_variant(&variant)) else { return };
         let judgement = Judgement { verdict: trouble.verdict, note: None };
         let result = RunResult { stderr, ..judged.result(judgement, trouble.what.clone(), None) };
         let result = Entry::with_facts(&judged.run, result);
-        self.change(job, |known| *known = result);
+        self.change(sending, |known| *known = result);
     }
 
     /// The run and the variant of a call that already has a result.
-    fn made_again(&self, job: Job) -> Option<(Run, Variant)> {
-        let (id, variant) = Variant::split_id(&self.known(job)?.id);
-        let kept = self.kept.get(&job.call).cloned();
-        let run = kept.or_else(|| self.cases.get(&self.places[job.call].0)?.run(&id))?;
+    fn made_again(&self, sending: Sending) -> Option<(Run, Variant)> {
+        let (id, variant) = Variant::split_id(&self.known(sending)?.id);
+        let kept = self.kept.get(&sending.call).cloned();
+        let run = kept.or_else(|| self.cases.get(&self.places[sending.call].0)?.run(&id))?;
         Some((run, variant))
     }
 
     /// The result of a call, if it has one.
-    fn known(&self, job: Job) -> Option<&Entry> {
-        let (case, at) = self.places[job.call];
+    fn known(&self, sending: Sending) -> Option<&Entry> {
+        let (case, at) = self.places[sending.call];
         let settled = self.settled.get(&case).and_then(|result| result.all.get(at));
         settled.or_else(|| self.unsettled.get(&case).and_then(|runs| runs[at].as_ref()))
     }
 
     /// The failures that cases show, of those that are not made as usual.
-    pub(super) fn varied_failures(&self) -> Vec<Varied> {
+    pub(super) fn varied_failures(&self) -> Vec<VariantFailure> {
         let varied = |place: (usize, usize)| {
             let call = self.places.iter().position(|one| *one == place)?;
-            let (run, variant) = self.made_again(Job { call, run: 0 })?;
+            let (run, variant) = self.made_again(Sending { call, run: 0 })?;
             let verdict = self.settled.get(&place.0)?.verdict;
-            (!variant.is_usual()).then_some(Varied { place, run, variant, verdict })
+            (!variant.is_usual()).then_some(VariantFailure { place, run, variant, verdict })
         };
         let failing = self.settled.iter().filter(|(_, entry)| entry.verdict.is_failure());
         failing.filter_map(|(case, entry)| varied((*case, entry.worst()?))).collect()
@@ -290,15 +290,15 @@ impl<'p> Batch<'p> {
     }
 
     /// Adds what a call wrote to standard error.
-    pub(super) fn add_stderr(&mut self, job: Job, text: String) {
+    pub(super) fn add_stderr(&mut self, sending: Sending, text: String) {
         if !text.is_empty() {
-            self.change(job, |known| known.add_stderr(text));
+            self.change(sending, |known| known.add_stderr(text));
         }
     }
 
     /// Changes the result of a call, and updates that of its case.
-    fn change(&mut self, job: Job, change: impl FnOnce(&mut Entry)) {
-        let (case, at) = self.places[job.call];
+    fn change(&mut self, sending: Sending, change: impl FnOnce(&mut Entry)) {
+        let (case, at) = self.places[sending.call];
         if let Some(result) = self.settled.get_mut(&case) {
             result.all.get_mut(at).map(change);
             result.settle();
@@ -308,13 +308,13 @@ impl<'p> Batch<'p> {
     }
 
     /// The call that was sent last in this session.
-    pub(super) fn last_sent(&self) -> Option<Job> {
+    pub(super) fn last_sent(&self) -> Option<Sending> {
         self.numbered.last().copied()
     }
 
     /// Whether a call has passed.
-    pub(super) fn has_passed(&self, job: Job) -> bool {
-        self.known(job).is_some_and(|run| run.verdict == Verdict::Pass)
+    pub(super) fn has_passed(&self, sending: Sending) -> bool {
+        self.known(sending).is_some_and(|run| run.verdict == Verdict::Pass)
     }
 
     /// Forgets the numbers of the previous process.
@@ -326,7 +326,7 @@ impl<'p> Batch<'p> {
 
 /// The result of all sendings of a call; `last` is the one that completed it. As for backends in this
 /// process, any failure decides.
-fn result_of(judged: &Judged<'_>, sendings: &[Ran], last: usize, repeat: usize) -> RunResult {
+fn result_of(judged: &Judged<'_>, sendings: &[SendResult], last: usize, repeat: usize) -> RunResult {
     let stderr = sendings.iter().find_map(|ran| ran.stderr.clone());
     let at = (last > 0).then(|| format!("run {} of {repeat}", last + 1));
     let fail = |trouble: &Trouble, at| {

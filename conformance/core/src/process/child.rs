@@ -14,7 +14,7 @@ use crate::interrupt;
 
 use super::memory::limit_memory;
 use super::not_started;
-use super::orphans::{self, Family};
+use super::orphans::{self, Descendants};
 use super::program::ProcessBackend;
 use super::stderr::Stderr;
 
@@ -42,7 +42,7 @@ pub(super) struct Child {
     process: std::process::Child,
     status: Option<ExitStatus>,
     /// `None` once the process was killed.
-    family: Option<Family>,
+    descendants: Option<Descendants>,
     lines: Receiver<Incoming>,
     /// The bytes of lines that were read but not received.
     unread: Arc<AtomicUsize>,
@@ -57,8 +57,8 @@ impl Child {
     pub(super) fn start(backend: &ProcessBackend) -> io::Result<Self> {
         let mut command = Command::new(&backend.program);
         command.args(&backend.arguments).envs(backend.environment.iter().map(|(key, value)| (key, value)));
-        let family = Family::new();
-        command.envs([family.mark()]);
+        let descendants = Descendants::new();
+        command.envs([descendants.mark()]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
@@ -76,7 +76,7 @@ impl Child {
         let child = Self {
             process,
             status: None,
-            family: Some(family),
+            descendants: Some(descendants),
             lines,
             unread: Arc::default(),
             input: Some(input),
@@ -169,14 +169,14 @@ impl Child {
     /// Records the descendants of the process, so that they can be found after it ends.
     pub(super) fn look_at_family(&mut self) {
         let id = self.process.id();
-        self.family.iter_mut().for_each(|family| family.look(id));
+        self.descendants.iter_mut().for_each(|descendants| descendants.look(id));
     }
 
     /// Kills the process and its descendants. Returns how it ended, or `None` if it cannot be killed.
     pub(super) fn kill(&mut self) -> Option<ExitStatus> {
         // Once the process is dead, its children have another parent.
         self.look_at_family();
-        if let Some(family) = self.family.take() {
+        if let Some(descendants) = self.descendants.take() {
             #[cfg(unix)]
             let _ = rustix::process::kill_process_group(
                 rustix::process::Pid::from_child(&self.process),
@@ -187,7 +187,7 @@ impl Child {
                 self.status = self.process.wait().ok();
                 orphans::forget(self.process.id());
             }
-            family.end();
+            descendants.end();
         }
         self.close_input();
         self.status
@@ -195,7 +195,7 @@ impl Child {
 
     /// Whether the process survived being killed.
     pub(super) fn survives(&mut self) -> bool {
-        self.family.is_none() && !self.has_ended()
+        self.descendants.is_none() && !self.has_ended()
     }
 }
 

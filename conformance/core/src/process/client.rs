@@ -11,7 +11,7 @@ use gather_spec::Outcome;
 use crate::backend::Description;
 use crate::judge::Verdict;
 
-use super::inputs::{InputFolder, Request};
+use super::inputs::{EncodedCall, InputFolder};
 use super::patience::Patience;
 use super::program::{Broken, ProcessBackend};
 use super::replies;
@@ -23,7 +23,7 @@ const BYTES_IN_FLIGHT: usize = 4 << 20;
 
 /// One sending of a call: the number of the call, and which repetition this is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Job {
+pub(super) struct Sending {
     pub(super) call: usize,
     pub(super) run: usize,
 }
@@ -31,8 +31,8 @@ pub(super) struct Job {
 /// A call in flight.
 #[derive(Debug)]
 struct Sent {
-    job: Job,
-    request: Request,
+    sending: Sending,
+    request: EncodedCall,
     /// How many bytes of standard error had arrived when it was sent.
     mark: u64,
     seq: u64,
@@ -53,7 +53,7 @@ pub(super) enum Blame {
 /// A call that was answered, or that is blamed for the end of its process.
 #[derive(Debug)]
 pub(super) struct Answered {
-    pub(super) job: Job,
+    pub(super) sending: Sending,
     /// The outcome, or what the process did wrong.
     pub(super) result: Result<Outcome, Trouble>,
     /// How many bytes of standard error had arrived when it was sent.
@@ -70,7 +70,7 @@ pub(super) struct Doubt {
     pub(super) trouble: Trouble,
     pub(super) stderr: Option<String>,
     /// The calls that were in flight. The first one was due.
-    jobs: Vec<Job>,
+    sendings: Vec<Sending>,
 }
 
 /// Drives one process after another.
@@ -82,7 +82,7 @@ pub(super) struct Client {
     /// The number of the next call.
     seq: u64,
     patience: Patience,
-    waiting: VecDeque<Job>,
+    waiting: VecDeque<Sending>,
     in_flight: VecDeque<Sent>,
     /// When the last reply came.
     heard: Instant,
@@ -160,8 +160,8 @@ impl Client {
     }
 
     /// Appends calls to the queue.
-    pub(super) fn queue(&mut self, jobs: impl IntoIterator<Item = Job>) {
-        self.waiting.extend(jobs);
+    pub(super) fn queue(&mut self, sendings: impl IntoIterator<Item = Sending>) {
+        self.waiting.extend(sendings);
     }
 
     /// Drops the queue and the calls in flight.
@@ -171,7 +171,7 @@ impl Client {
     }
 
     /// Takes the next call off the queue.
-    pub(super) fn next_job(&mut self) -> Option<Job> {
+    pub(super) fn next_sending(&mut self) -> Option<Sending> {
         self.waiting.pop_front()
     }
 
@@ -193,17 +193,17 @@ impl Client {
     }
 
     /// Sends the request with the next number.
-    pub(super) fn send(&mut self, job: Job, mut request: Request) {
+    pub(super) fn send(&mut self, sending: Sending, mut request: EncodedCall) {
         let Some(session) = &self.session else { return };
         let mark = session.stderr_mark();
         session.send(request.take_line());
-        self.in_flight.push_back(Sent { job, request, mark, seq: self.seq, at: Instant::now() });
+        self.in_flight.push_back(Sent { sending, request, mark, seq: self.seq, at: Instant::now() });
         self.seq += 1;
     }
 
     /// The call whose reply is due.
-    pub(super) fn due(&self) -> Option<Job> {
-        self.in_flight.front().map(|sent| sent.job)
+    pub(super) fn due(&self) -> Option<Sending> {
+        self.in_flight.front().map(|sent| sent.sending)
     }
 
     /// When the wait for the next reply began.
@@ -284,10 +284,11 @@ impl Client {
         self.heard = Instant::now();
         let sent = self.in_flight.pop_front().expect("a reply is waited for only if a call is in flight");
         if result.is_err() {
-            let was_there = |doubt: &mut Doubt| doubt.jobs.iter().any(|job| job.call == sent.job.call);
+            let was_there =
+                |doubt: &mut Doubt| doubt.sendings.iter().any(|sending| sending.call == sent.sending.call);
             self.doubt.take_if(was_there);
         }
-        Answered { job: sent.job, result, mark: sent.mark, took, said: None }
+        Answered { sending: sent.sending, result, mark: sent.mark, took, said: None }
     }
 
     /// The standard error since a call was sent, without what another call has reported.
@@ -306,15 +307,15 @@ impl Client {
         let payer = match blame {
             Blame::Stray(_) => None,
             Blame::InFlight if self.in_flight.len() > 1 => {
-                let jobs = self.in_flight.iter().map(|sent| sent.job).collect();
-                self.doubt = Some(Doubt { trouble: trouble.clone(), stderr: end.stderr.clone(), jobs });
+                let sendings = self.in_flight.iter().map(|sent| sent.sending).collect();
+                self.doubt = Some(Doubt { trouble: trouble.clone(), stderr: end.stderr.clone(), sendings });
                 self.restart_is_free = true;
                 None
             }
             Blame::Due | Blame::InFlight => Some(self.answered(Err(trouble.clone()))),
         };
         while let Some(sent) = self.in_flight.pop_back() {
-            self.waiting.push_front(sent.job);
+            self.waiting.push_front(sent.sending);
         }
         (payer, end)
     }
@@ -338,17 +339,17 @@ impl Client {
 
 impl Doubt {
     /// The call that was due.
-    pub(super) fn due(&self) -> Job {
-        self.jobs[0]
+    pub(super) fn due(&self) -> Sending {
+        self.sendings[0]
     }
 
     /// The call that was sent last.
-    pub(super) fn last(&self) -> Job {
-        self.jobs[self.jobs.len() - 1]
+    pub(super) fn last(&self) -> Sending {
+        self.sendings[self.sendings.len() - 1]
     }
 
     /// What happened, in words.
     pub(super) fn in_words(&self, alone: &str) -> String {
-        format!("{}, with {} calls in flight{alone}", self.trouble.what, self.jobs.len())
+        format!("{}, with {} calls in flight{alone}", self.trouble.what, self.sendings.len())
     }
 }

@@ -11,8 +11,8 @@ use crate::judge::Verdict;
 use crate::plan::VariantsAsked;
 use crate::words::counted;
 
-use super::client::{Blame, Client, Doubt, Job};
-use super::inputs::Request;
+use super::client::{Blame, Client, Doubt, Sending};
+use super::inputs::EncodedCall;
 use super::program::{Broken, ProcessBackend};
 use super::session::{End, SURVIVES};
 use crate::trouble::Trouble;
@@ -102,7 +102,7 @@ impl Dialogue {
     pub fn ask(&mut self, calls: &[&Call]) -> Answers {
         let mut answers: Vec<Result<Outcome, Trouble>> = Vec::with_capacity(calls.len());
         self.client.clear();
-        self.client.queue((0..calls.len()).map(|call| Job { call, run: 0 }));
+        self.client.queue((0..calls.len()).map(|call| Sending { call, run: 0 }));
         let interrupted = self.ask_all(calls, &mut answers).err();
         if let Some(doubt) = self.client.unexplained() {
             // Which of the calls in flight caused the failure is still unknown.
@@ -144,10 +144,10 @@ impl Dialogue {
         let limits = self.backend.limits;
         let window = if self.one_at_a_time { 1 } else { limits.window };
         while self.client.has_room(window) && (self.client.is_quiet() || !self.is_out_of_time()) {
-            let Some(job) = self.client.next_job() else { return };
+            let Some(sending) = self.client.next_sending() else { return };
             let (seq, folder) = self.client.next_request();
-            let request = Request::new(seq, calls[job.call], limits.file_above, folder);
-            self.client.send(job, request);
+            let request = EncodedCall::new(seq, calls[sending.call], limits.file_above, folder);
+            self.client.send(sending, request);
         }
     }
 

@@ -22,7 +22,7 @@ const BEFORE: [u8; 64] = [0xA5; 64];
 
 /// A call, ready to be sent.
 #[derive(Debug)]
-pub(super) struct Request {
+pub(super) struct EncodedCall {
     /// The line with its newline, until it is sent.
     line: Vec<u8>,
     len: usize,
@@ -55,7 +55,7 @@ enum Content {
 /// The largest operand, in bytes, that is written in full.
 const MOST_IN_FULL: usize = 256 << 20;
 
-impl Request {
+impl EncodedCall {
     /// The request for a call; tensors of at least `file_above` bytes go into files in `folder`, if there is room.
     pub(super) fn new(seq: u64, call: &Call, file_above: usize, folder: &mut InputFolder) -> Self {
         Self::with_file(seq, call, None, file_above, folder)

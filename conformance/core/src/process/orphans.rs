@@ -7,9 +7,9 @@
 //! they do not fill the process table. On other systems only the group is killed.
 
 #[cfg(target_os = "linux")]
-pub(super) use linux::{Family, adopt, end_all, forget, kill_all, reap, spawn};
+pub(super) use linux::{Descendants, adopt, end_all, forget, kill_all, reap, spawn};
 #[cfg(not(target_os = "linux"))]
-pub(super) use portable::{Family, adopt, end_all, forget, kill_all, reap, spawn};
+pub(super) use portable::{Descendants, adopt, end_all, forget, kill_all, reap, spawn};
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -101,13 +101,13 @@ mod linux {
 
     /// The descendants of one backend.
     #[derive(Debug)]
-    pub(in crate::process) struct Family {
+    pub(in crate::process) struct Descendants {
         token: String,
         /// Descendants seen while it was alive. They may have dropped the variable since.
         seen: HashSet<(i32, u64)>,
     }
 
-    impl Family {
+    impl Descendants {
         pub(in crate::process) fn new() -> Self {
             static NEXT: AtomicU64 = AtomicU64::new(0);
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -249,9 +249,9 @@ mod portable {
     }
 
     #[derive(Debug)]
-    pub(in crate::process) struct Family;
+    pub(in crate::process) struct Descendants;
 
-    impl Family {
+    impl Descendants {
         pub(in crate::process) fn new() -> Self {
             Self
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use gather_spec::{Call, Tensor};
 
-use super::program::Limits;
+use super::program::ProcessLimits;
 
 /// A call with an empty operand is of virtual size if its operands span more positions than this.
 const VIRTUAL: u128 = 1 << 32;
@@ -33,7 +33,7 @@ pub(super) struct Patience {
 }
 
 impl Patience {
-    pub(super) const fn new(limits: &Limits) -> Self {
+    pub(super) const fn new(limits: &ProcessLimits) -> Self {
         Self { call: limits.call, virtual_call: limits.virtual_call, slowest: Duration::ZERO, loops: 0 }
     }
 
@@ -112,7 +112,8 @@ mod tests {
     #[test]
     fn a_virtual_call_has_its_own_limit_which_grows_with_the_slowest_call_up_to_that_of_calls() {
         let seconds = Duration::from_secs;
-        let limits = Limits { call: seconds(20), virtual_call: seconds(2), ..Limits::default() };
+        let limits =
+            ProcessLimits { call: seconds(20), virtual_call: seconds(2), ..ProcessLimits::default() };
         let mut patience = Patience::new(&limits);
         let mut limit_after = |took| {
             patience.answered(Duration::from_millis(took));
@@ -121,13 +122,13 @@ mod tests {
         };
         assert_eq!([0, 500, 1500, 1000].map(&mut limit_after), [2, 2, 6, 6].map(seconds));
         assert_eq!(limit_after(7000), seconds(20));
-        let short = Limits { call: seconds(1), ..limits };
+        let short = ProcessLimits { call: seconds(1), ..limits };
         assert_eq!(Patience::new(&short).limit(true), seconds(1));
     }
 
     #[test]
     fn a_backend_that_loops_over_two_virtual_calls_has_less_time_for_the_others() {
-        let mut patience = Patience::new(&Limits::default());
+        let mut patience = Patience::new(&ProcessLimits::default());
         patience.answered(Duration::from_millis(100));
         let limits = [true, true, false, true, true].map(|is_virtual| {
             patience.timed_out(is_virtual);
@@ -136,6 +137,6 @@ mod tests {
         assert_eq!(limits, [12000, 2000, 2000, 2000, 2000]);
         patience.answered(Duration::from_millis(1500));
         assert_eq!(patience.limit(true).as_millis(), 3000);
-        assert_eq!(patience.limit(false), Limits::default().call);
+        assert_eq!(patience.limit(false), ProcessLimits::default().call);
     }
 }

@@ -19,7 +19,7 @@ pub struct ProcessBackend {
     /// The variables to set in its environment.
     pub environment: Vec<(OsString, OsString)>,
     /// Its limits.
-    pub limits: Limits,
+    pub limits: ProcessLimits,
     /// How many processes run at a time.
     pub jobs: usize,
     /// How often each call is sent.
@@ -32,7 +32,7 @@ pub struct ProcessBackend {
 
 /// The limits on a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct ProcessLimits {
     /// The time from its start until it has described itself.
     pub start: Duration,
     /// The time for one call, from when its reply is next until the reply arrives.
@@ -56,7 +56,7 @@ pub struct Limits {
     pub file_above: usize,
 }
 
-impl Default for Limits {
+impl Default for ProcessLimits {
     fn default() -> Self {
         Self {
             start: Duration::from_secs(120),
@@ -93,7 +93,7 @@ impl ProcessBackend {
             program: program.into(),
             arguments: Vec::new(),
             environment: Vec::new(),
-            limits: Limits::default(),
+            limits: ProcessLimits::default(),
             jobs: 1,
             repeat: 1,
             variants: VariantsAsked::default(),

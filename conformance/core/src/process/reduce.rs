@@ -10,8 +10,8 @@ use crate::entry::Entry;
 use crate::interrupt;
 use crate::judge::Verdict;
 
-use super::batch::{Batch, Event, Varied, Watch};
-use super::worker::Worker;
+use super::batch::{Batch, Event, VariantFailure, Watch};
+use super::worker::ProcessWorker;
 
 /// How many failures of a worker are reduced.
 const MOST: usize = 200;
@@ -29,12 +29,12 @@ fn can_be_asked(verdict: Verdict, crashes: &mut usize) -> bool {
     }
 }
 
-impl Worker<'_> {
+impl ProcessWorker<'_> {
     /// Reduces the variants of the failures that the cases of a batch show.
     pub(super) fn reduce(&mut self, batch: &mut Batch<'_>, watch: Watch<'_>) {
         let mut crashes = 0;
         let found = batch.varied_failures().into_iter().filter(|one| can_be_asked(one.verdict, &mut crashes));
-        let mut open: Vec<(Varied, Vec<Arc<str>>)> = found
+        let mut open: Vec<(VariantFailure, Vec<Arc<str>>)> = found
             .take(MOST)
             .map(|one| {
                 let axes = one.variant.iter().map(|(axis, _)| Arc::clone(axis)).collect();
@@ -43,7 +43,7 @@ impl Worker<'_> {
             .collect();
         // In each round every failure loses one axis, if it can.
         while !open.is_empty() && !interrupt::requested() && !self.has_given_up() {
-            let without = |(one, axes): &mut (Varied, Vec<Arc<str>>)| {
+            let without = |(one, axes): &mut (VariantFailure, Vec<Arc<str>>)| {
                 let axis = axes.pop().expect("a failure without axes is closed");
                 let mut run = one.run.clone();
                 run.call.variant = one.variant.without(&axis);

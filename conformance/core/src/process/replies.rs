@@ -41,7 +41,7 @@ const POSITION: usize = MAX_RANK + 1;
 
 /// A line that should answer a call.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Answer {
+pub(super) struct ReplyLine {
     /// The call that it names, if it can be read.
     pub(super) seq: Option<u64>,
     /// What it says, or what is wrong with it.
@@ -107,19 +107,19 @@ fn without_unknown(line: &[u8]) -> Option<(Vec<u8>, Vec<String>)> {
 }
 
 /// Reads the answer to a call.
-pub(super) fn answer(line: &[u8]) -> Answer {
+pub(super) fn answer(line: &[u8]) -> ReplyLine {
     if let Err(wrong) = check_text(line) {
-        return Answer { seq: None, outcome: Err(Trouble::protocol(wrong)) };
+        return ReplyLine { seq: None, outcome: Err(Trouble::protocol(wrong)) };
     }
-    let Answer { seq, outcome } = right(line).unwrap_or_else(|_| broken(line));
+    let ReplyLine { seq, outcome } = right(line).unwrap_or_else(|_| broken(line));
     let fit = |trouble: Trouble| Trouble { what: shown(&trouble.what), ..trouble };
-    Answer { seq, outcome: outcome.map_err(fit) }
+    ReplyLine { seq, outcome: outcome.map_err(fit) }
 }
 
 /// Reads a line that follows the schema. Each attempt ends at the first key that its kind of reply lacks, so
 /// a right line is read only once.
-fn right(line: &[u8]) -> serde_json::Result<Answer> {
-    let invalid = |reply: InvalidReply| Answer { seq: reply.seq, outcome: Err(invalid(reply)) };
+fn right(line: &[u8]) -> serde_json::Result<ReplyLine> {
+    let invalid = |reply: InvalidReply| ReplyLine { seq: reply.seq, outcome: Err(invalid(reply)) };
     from_object(line)
         .map(output)
         .or_else(|_| from_object(line).map(error))
@@ -127,34 +127,34 @@ fn right(line: &[u8]) -> serde_json::Result<Answer> {
         .or_else(|_| from_object(line).map(invalid))
 }
 
-fn output(OutputReply { seq, output }: OutputReply) -> Answer {
+fn output(OutputReply { seq, output }: OutputReply) -> ReplyLine {
     let outcome = if output.file.is_some() || output.offset.is_some() {
         Err(Trouble::protocol("an output has `data`; only inputs lie in files"))
     } else {
         output.outcome().map_err(|wrong| Trouble::protocol(format!("the output: {wrong}")))
     };
-    Answer { seq: Some(seq), outcome }
+    ReplyLine { seq: Some(seq), outcome }
 }
 
-fn error(ErrorReply { seq, error }: ErrorReply) -> Answer {
+fn error(ErrorReply { seq, error }: ErrorReply) -> ReplyLine {
     let mut error = error.into_error();
     error.message = shown(&error.message);
     error.fields.position.iter_mut().for_each(|position| position.truncate(POSITION));
-    Answer { seq: Some(seq), outcome: Ok(Outcome::Error(error)) }
+    ReplyLine { seq: Some(seq), outcome: Ok(Outcome::Error(error)) }
 }
 
-fn unsupported(UnsupportedReply { seq, unsupported }: UnsupportedReply) -> Answer {
-    Answer { seq: Some(seq), outcome: Ok(Outcome::Unsupported(shown(&unsupported))) }
+fn unsupported(UnsupportedReply { seq, unsupported }: UnsupportedReply) -> ReplyLine {
+    ReplyLine { seq: Some(seq), outcome: Ok(Outcome::Unsupported(shown(&unsupported))) }
 }
 
 /// What is wrong with a line that is not a reply, and the call that it names.
-fn broken(line: &[u8]) -> Answer {
+fn broken(line: &[u8]) -> ReplyLine {
     #[derive(Deserialize)]
     struct Seq {
         seq: Option<u64>,
     }
     let seq = from_object::<Seq>(line).ok().and_then(|message| message.seq);
-    Answer { seq, outcome: Err(Trouble::protocol(what_is_wrong(line))) }
+    ReplyLine { seq, outcome: Err(Trouble::protocol(what_is_wrong(line))) }
 }
 
 fn what_is_wrong(line: &[u8]) -> String {

@@ -13,13 +13,13 @@ use crate::entry::Entry;
 use crate::interrupt;
 use crate::judge::{Strictness, Verdict};
 use crate::judged::Judged;
-use crate::plan::{Plan, in_names_of};
+use crate::plan::{VariantPlan, in_names_of};
 use crate::select::Chosen;
 use crate::words::counted;
 
 use super::batch::{Event, Watch};
 use super::program::{Broken, ProcessBackend};
-use super::worker::{Shared, Worker};
+use super::worker::{ProcessWorker, RunState};
 
 /// The results of running cases on a program.
 #[derive(Clone, Debug)]
@@ -70,8 +70,8 @@ impl ProcessBackend {
         make: &(dyn Fn(&mut Maker, &Arc<Case>) -> Vec<Run> + Sync),
         watch: Watch<'_>,
     ) -> Result<Findings, Broken> {
-        let shared = Shared::new(self);
-        let mut first = Worker::start(&shared, watch)?;
+        let shared = RunState::new(self);
+        let mut first = ProcessWorker::start(&shared, watch)?;
         let description = first.description().clone();
         let declared = description.declared(cases);
         watch(Event::Described(cases.len() - declared.len()));
@@ -80,7 +80,7 @@ impl ProcessBackend {
         shared.forget_stderr();
         shared.probes.get_or_init(|| Probes::new(&description, cases.iter().copied()));
         let of_suite = if let Trivial::Cases(cases) = trivial { cases } else { &[] };
-        shared.plan.get_or_init(|| Plan::new(&description, self.variants, of_suite));
+        shared.plan.get_or_init(|| VariantPlan::new(&description, self.variants, of_suite));
 
         let mut results: Vec<Option<Entry>> = vec![None; cases.len()];
         let jobs = if first.has_given_up() { 1 } else { self.jobs.min(cases.len()) };
@@ -99,7 +99,7 @@ impl ProcessBackend {
                 let (shared, description, next) = (&shared, &description, &next);
                 // If a worker does not start, or its backend describes itself differently, the others run its
                 // cases.
-                let work = move || match Worker::start(shared, watch) {
+                let work = move || match ProcessWorker::start(shared, watch) {
                     Ok(mut worker) if worker.description() == description => worker.run(next, true, watch),
                     _ => Vec::new(),
                 };
@@ -167,7 +167,7 @@ impl ProcessBackend {
     /// would take hours. Returns their results by id if the worker has given up.
     fn probe(
         &self,
-        worker: &mut Worker<'_>,
+        worker: &mut ProcessWorker<'_>,
         description: &Description,
         trivial: Trivial<'_>,
         watch: Watch<'_>,

@@ -12,7 +12,7 @@ use crate::judge::Verdict;
 use crate::protocol::PROTOCOL;
 
 use super::child::{Child, Incoming, how_it_ended};
-use super::program::{Broken, Limits, ProcessBackend};
+use super::program::{Broken, ProcessBackend, ProcessLimits};
 use super::{not_started, orphans, replies};
 use crate::trouble::Trouble;
 
@@ -54,7 +54,7 @@ pub(super) const SURVIVES: &str = "the process cannot be killed, so that none is
 #[derive(Debug)]
 pub(super) struct Session {
     child: Child,
-    limits: Limits,
+    limits: ProcessLimits,
     pub(super) description: Description,
     /// How many bytes of standard error have been reported with some call.
     shown: u64,
@@ -68,7 +68,7 @@ pub(super) struct Session {
 
 /// How a process that was asked to stop ended.
 #[derive(Debug)]
-pub(super) struct Stopped {
+pub(super) struct StopResult {
     /// The lines that answer no call.
     pub(super) lines: Vec<Vec<u8>>,
     /// What is worth a remark.
@@ -165,7 +165,7 @@ impl Session {
     }
 
     /// Asks the process to stop. No call may be in flight.
-    pub(super) fn stop(mut self) -> Stopped {
+    pub(super) fn stop(mut self) -> StopResult {
         // The process may end before `kill`, and its children have another parent then.
         self.child.look_at_family();
         self.child.send(b"{\"cmd\":\"stop\"}\n".to_vec());
@@ -203,7 +203,7 @@ impl Session {
         // Not part of the problem, which is compared with those of other processes and other runs.
         let said = problem.as_ref().and_then(|_| self.child.stderr.since(self.heard));
         let said = said.map(|said| format!("after `stop` it wrote to stderr:\n{said}"));
-        Stopped { lines, remark: remark.or(said), problem }
+        StopResult { lines, remark: remark.or(said), problem }
     }
 }
 

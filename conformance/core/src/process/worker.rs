@@ -14,14 +14,14 @@ use crate::declared::Probes;
 use crate::entry::Entry;
 use crate::interrupt;
 use crate::judge::{Judgement, Verdict};
-use crate::plan::Plan;
+use crate::plan::VariantPlan;
 use crate::words::counted;
 
-use super::batch::{Batch, Event, Ran, Watch};
-use super::client::{Answered, Blame, Client, Doubt, Job};
-use super::inputs::Request;
+use super::batch::{Batch, Event, SendResult, Watch};
+use super::client::{Answered, Blame, Client, Doubt, Sending};
+use super::inputs::EncodedCall;
 use super::program::{Broken, ProcessBackend};
-use super::session::{SURVIVES, Said, Stopped};
+use super::session::{SURVIVES, Said, StopResult};
 use crate::trouble::Trouble;
 
 /// After how many failed restarts in a row to give up.
@@ -29,7 +29,7 @@ const START_FAILURES: usize = 3;
 
 /// What the workers of one run share.
 #[derive(Debug)]
-pub(super) struct Shared<'a> {
+pub(super) struct RunState<'a> {
     pub(super) backend: &'a ProcessBackend,
     /// How many restarts have been used up.
     pub(super) restarts: AtomicUsize,
@@ -41,7 +41,7 @@ pub(super) struct Shared<'a> {
     /// The cases just outside the limits of the backend, once it has described itself.
     pub(super) probes: OnceLock<Probes>,
     /// The variants of its runs, likewise.
-    pub(super) plan: OnceLock<Plan>,
+    pub(super) plan: OnceLock<VariantPlan>,
     /// By operator, how many variants a budget left out.
     pub(super) left_out: Mutex<BTreeMap<String, usize>>,
 }
@@ -52,7 +52,7 @@ pub(super) type Next<'a> = &'a (dyn Fn(&mut Maker) -> Option<(usize, Vec<Run>)> 
 /// How many bytes of passing calls' standard error to keep, over all workers.
 const KEPT: usize = 256 << 10;
 
-impl<'a> Shared<'a> {
+impl<'a> RunState<'a> {
     pub(super) fn new(backend: &'a ProcessBackend) -> Self {
         Self {
             backend,
@@ -109,20 +109,20 @@ impl<'a> Shared<'a> {
 
 /// Runs cases on one process after another.
 #[derive(Debug)]
-pub(super) struct Worker<'a> {
-    shared: &'a Shared<'a>,
+pub(super) struct ProcessWorker<'a> {
+    shared: &'a RunState<'a>,
     client: Client,
     /// Whether calls are sent one at a time.
     one_at_a_time: bool,
     /// Why the worker has given up.
     given_up: Option<Trouble>,
     /// The standard error that came with right replies, without what a failing call has reported.
-    beside: Vec<(Job, Said)>,
+    beside: Vec<(Sending, Said)>,
 }
 
-impl<'a> Worker<'a> {
+impl<'a> ProcessWorker<'a> {
     /// Starts the first process.
-    pub(super) fn start(shared: &'a Shared<'a>, watch: Watch<'_>) -> Result<Self, Broken> {
+    pub(super) fn start(shared: &'a RunState<'a>, watch: Watch<'_>) -> Result<Self, Broken> {
         watch(Event::Starting(0));
         // Numbers start at random, so that a backend cannot answer a call before it is sent.
         let seq = RandomState::new().hash_one(0) % (1 << 30);
@@ -168,7 +168,12 @@ impl<'a> Worker<'a> {
     }
 
     /// Runs cases from `next`, in the planned variants, until there are no more.
-    pub(super) fn ask(&mut self, next: Next<'_>, plan: Option<&'a Plan>, watch: Watch<'_>) -> Batch<'a> {
+    pub(super) fn ask(
+        &mut self,
+        next: Next<'_>,
+        plan: Option<&'a VariantPlan>,
+        watch: Watch<'_>,
+    ) -> Batch<'a> {
         let (repeat, probes) = (self.shared.backend.repeat, self.shared.probes.get());
         let first_seq = self.client.next_request().0;
         let mut batch = Batch::new(repeat, first_seq, self.description().clone(), probes, plan);
@@ -195,25 +200,25 @@ impl<'a> Worker<'a> {
         let limits = self.shared.backend.limits;
         let window = if self.one_at_a_time { 1 } else { limits.window };
         while self.client.has_room(window) {
-            let Some(job) = self.client.next_job() else {
+            let Some(sending) = self.client.next_sending() else {
                 let Some((case, runs)) = next(maker) else { return };
                 self.client.queue(batch.take(case, runs, watch));
                 continue;
             };
-            let Some(judged) = batch.judged(job) else { continue };
+            let Some(judged) = batch.judged(sending) else { continue };
             if !self.client.is_up() {
                 let trouble = self.given_up.clone().expect("there is a process or a reason why not");
-                batch.finish(job, Ran { result: Err(trouble), stderr: None }, watch);
+                batch.finish(sending, SendResult { result: Err(trouble), stderr: None }, watch);
                 continue;
             }
             let (seq, folder) = self.client.next_request();
-            match Request::of_run(seq, &judged.run, limits.file_above, folder) {
+            match EncodedCall::of_run(seq, &judged.run, limits.file_above, folder) {
                 Ok(request) => {
-                    self.client.send(job, request);
-                    batch.sent(job);
+                    self.client.send(sending, request);
+                    batch.sent(sending);
                 }
                 Err(why) => {
-                    batch.not_sent(job, &why, watch);
+                    batch.not_sent(sending, &why, watch);
                 }
             }
         }
@@ -227,9 +232,9 @@ impl<'a> Worker<'a> {
         }
         match self.client.receive(self.client.limit()) {
             Ok(answered) => {
-                let Answered { job, result, mark, took, said } = answered;
+                let Answered { sending, result, mark, took, said } = answered;
                 let result = result.map(|outcome| {
-                    let judged = batch.judged(job);
+                    let judged = batch.judged(sending);
                     let pass = Judgement { verdict: Verdict::Pass, note: None };
                     let judgement = judged.map_or(pass, |judged| judged.judge(&outcome));
                     (outcome, judgement)
@@ -239,14 +244,14 @@ impl<'a> Worker<'a> {
                 match said {
                     Some(Said { end, text }) if fine => {
                         let text = if self.shared.has_room(&text) { text } else { String::new() };
-                        self.beside.push((job, Said { end, text }));
+                        self.beside.push((sending, Said { end, text }));
                     }
                     _ if fine => {}
                     // The failing call reports all that arrived since it was sent.
                     _ => self.beside.retain(|(_, said)| said.end <= mark),
                 }
-                batch.waited(job, took);
-                batch.finish(job, Ran { result, stderr }, watch);
+                batch.waited(sending, took);
+                batch.finish(sending, SendResult { result, stderr }, watch);
             }
             // After an interrupt, the calls in flight get no result.
             Err(_) if interrupt::requested() => {}
@@ -260,11 +265,11 @@ impl<'a> Worker<'a> {
         let blame = if earlier.is_none() && blame != Blame::Due { Blame::InFlight } else { blame };
         let (payer, end) = self.client.fail(blame, trouble);
         self.note_stderr(batch, end.mark);
-        if let Some(Answered { job, took, .. }) = payer {
-            batch.waited(job, took);
-            batch.finish(job, Ran { result: Err(trouble.clone()), stderr: end.stderr }, watch);
-        } else if let Some(job) = earlier {
-            batch.amend(job, &answered_twice(), end.stderr);
+        if let Some(Answered { sending, took, .. }) = payer {
+            batch.waited(sending, took);
+            batch.finish(sending, SendResult { result: Err(trouble.clone()), stderr: end.stderr }, watch);
+        } else if let Some(sending) = earlier {
+            batch.amend(sending, &answered_twice(), end.stderr);
         } else {
             self.one_at_a_time = true;
         }
@@ -275,9 +280,9 @@ impl<'a> Worker<'a> {
 
     /// Records the standard error of passing calls up to byte `until`. Other calls report the rest.
     fn note_stderr(&mut self, batch: &mut Batch<'_>, until: u64) {
-        for (job, said) in self.beside.drain(..).filter(|(_, said)| said.end <= until) {
+        for (sending, said) in self.beside.drain(..).filter(|(_, said)| said.end <= until) {
             self.shared.loud.fetch_add(1, Ordering::Relaxed);
-            batch.add_stderr(job, said.text);
+            batch.add_stderr(sending, said.text);
         }
     }
 
@@ -338,7 +343,7 @@ impl<'a> Worker<'a> {
             return;
         }
         let Some(session) = self.client.take_session() else { return };
-        let Stopped { lines, remark, problem } = session.stop();
+        let StopResult { lines, remark, problem } = session.stop();
         remark.into_iter().for_each(|remark| self.shared.remark(remark));
         problem.into_iter().for_each(|problem| self.shared.problem(problem));
         if let Some(line) = lines.first() {
@@ -347,8 +352,8 @@ impl<'a> Worker<'a> {
                 Ok(_) => (Blame::Due, Trouble::protocol("a line that nobody asked for")),
             };
             match (earlier(batch, blame), batch.last_sent()) {
-                (Some(job), _) => batch.amend(job, &answered_twice(), None),
-                (None, Some(job)) => batch.amend(job, &trouble, None),
+                (Some(sending), _) => batch.amend(sending, &answered_twice(), None),
+                (None, Some(sending)) => batch.amend(sending, &trouble, None),
                 (None, None) => self.shared.remark(trouble.what),
             }
         }
@@ -356,7 +361,7 @@ impl<'a> Worker<'a> {
 }
 
 /// The call of this session that a stray reply names.
-fn earlier(batch: &Batch<'_>, blame: Blame) -> Option<Job> {
+fn earlier(batch: &Batch<'_>, blame: Blame) -> Option<Sending> {
     match blame {
         Blame::Stray(seq) => batch.numbered(seq),
         Blame::Due | Blame::InFlight => None,

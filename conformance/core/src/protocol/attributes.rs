@@ -13,18 +13,18 @@ use crate::strict::unique;
 
 /// Writes attributes by name.
 pub(super) fn serialize<S: Serializer>(attributes: &Attributes, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(attributes.iter().map(|(name, value)| (name, Written(value))))
+    serializer.collect_map(attributes.iter().map(|(name, value)| (name, WrittenAttribute(value))))
 }
 
 /// Reads attributes. Rejects repeated names.
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Attributes, D::Error> {
-    let read: BTreeMap<String, Read> = unique(deserializer)?;
-    Ok(read.into_iter().map(|(name, Read(value))| (name, value)).collect())
+    let read: BTreeMap<String, ReadAttribute> = unique(deserializer)?;
+    Ok(read.into_iter().map(|(name, ReadAttribute(value))| (name, value)).collect())
 }
 
-struct Written<'a>(&'a Attribute);
+struct WrittenAttribute<'a>(&'a Attribute);
 
-impl Serialize for Written<'_> {
+impl Serialize for WrittenAttribute<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
             Attribute::Element(element) => TensorMessage::new(element).serialize(serializer),
@@ -33,17 +33,17 @@ impl Serialize for Written<'_> {
     }
 }
 
-struct Read(Attribute);
+struct ReadAttribute(Attribute);
 
-impl<'de> Deserialize<'de> for Read {
+impl<'de> Deserialize<'de> for ReadAttribute {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Value).map(Self)
+        deserializer.deserialize_any(AttributeVisitor).map(Self)
     }
 }
 
-struct Value;
+struct AttributeVisitor;
 
-impl<'de> Visitor<'de> for Value {
+impl<'de> Visitor<'de> for AttributeVisitor {
     type Value = Attribute;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

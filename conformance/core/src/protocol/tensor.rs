@@ -46,9 +46,9 @@ pub enum Data {
 
 impl<'de> Deserialize<'de> for Data {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Texts;
+        struct DataVisitor;
 
-        impl<'de> Visitor<'de> for Texts {
+        impl<'de> Visitor<'de> for DataVisitor {
             type Value = Data;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -64,7 +64,7 @@ impl<'de> Deserialize<'de> for Data {
             }
         }
 
-        deserializer.deserialize_any(Texts)
+        deserializer.deserialize_any(DataVisitor)
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::entry::Entry;
-use crate::facts::Drawn;
+use crate::facts::JudgedCase;
 use crate::judge::Verdict;
 
 /// The result of drawn calls, or of laws.
@@ -31,12 +31,12 @@ pub struct PartReport {
     /// By operator, how often the reference gave an output and each error; by law, its results.
     pub counts: BTreeMap<String, BTreeMap<String, u64>>,
     /// The failures, by kind.
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<FailureKind>,
     /// The command line that repeats the campaign.
     pub repeat: String,
     /// The cases of a campaign of usual length that were judged, for a draft of deviations.
     #[serde(skip)]
-    pub drawn: Vec<Drawn>,
+    pub drawn: Vec<JudgedCase>,
     /// Whether all cases of a campaign of usual length are done.
     #[serde(skip)]
     pub is_usual: bool,
@@ -55,8 +55,8 @@ pub enum Part {
 
 /// All failures of one kind. The first one is shrunk.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "internals", derive(schemars::JsonSchema))]
-pub struct Kind {
+#[cfg_attr(feature = "internals", derive(schemars::JsonSchema), schemars(rename = "Kind"))]
+pub struct FailureKind {
     /// The first failure, in the format of a case's entry.
     #[serde(flatten)]
     pub entry: Entry,
@@ -137,7 +137,7 @@ impl PartReport {
     }
 
     /// The kinds whose verdict makes the exit status 1.
-    pub fn failures(&self) -> impl Iterator<Item = &Kind> {
+    pub fn failures(&self) -> impl Iterator<Item = &FailureKind> {
         self.kinds.iter().filter(|kind| kind.entry.verdict.is_failure())
     }
 
@@ -150,7 +150,7 @@ impl PartReport {
         let mut units = vec![format!("{verb} {} of {}:", self.compared, self.cases)];
         let failed: u64 = self.kinds.iter().map(|kind| kind.count).sum();
         let mut counts: BTreeMap<(Verdict, Option<Verdict>), u64> = BTreeMap::new();
-        for Kind { entry, count, .. } in &self.kinds {
+        for FailureKind { entry, count, .. } in &self.kinds {
             *counts.entry((entry.verdict, entry.observed)).or_default() += count;
         }
         units.push(match failed {
@@ -167,7 +167,7 @@ impl PartReport {
     }
 }
 
-impl Kind {
+impl FailureKind {
     /// The name and the statement of the violated law.
     pub fn statement(&self) -> Option<String> {
         let (law, statement) = (self.law.as_deref()?, self.statement.as_deref()?);

@@ -23,13 +23,13 @@ pub struct Cause<'a> {
 
 /// What failures with the same verdict share if they are most likely one bug.
 #[derive(PartialEq, Eq, Hash)]
-enum Kind<'a> {
+enum CauseKey<'a> {
     Clauses(BTreeSet<&'a str>),
     /// The reason for which the backend does not support the call, or was not asked.
     Answer(&'a str),
 }
 
-impl<'a> Kind<'a> {
+impl<'a> CauseKey<'a> {
     fn of(entry: &'a Entry) -> Self {
         match entry.actual.as_deref() {
             Some(answer) if answer.starts_with(UNSUPPORTED) || entry.verdict == Verdict::NotRun => {
@@ -51,10 +51,10 @@ impl BackendReport {
     /// The failures by cause, each with the most telling one first: that with the smallest call, where calls without
     /// elements come last. Causes are in the order of their first failures, and those that only such calls show come last.
     pub fn causes(&self) -> Vec<Cause<'_>> {
-        let mut numbers: HashMap<(Verdict, Kind<'_>), usize> = HashMap::new();
+        let mut numbers: HashMap<(Verdict, CauseKey<'_>), usize> = HashMap::new();
         let mut groups: Vec<(&'static str, Vec<&Entry>)> = Vec::new();
         for entry in self.failures() {
-            let kind = Kind::of(entry);
+            let kind = CauseKey::of(entry);
             let shared = kind.shared();
             let number = *numbers.entry((entry.verdict, kind)).or_insert(groups.len());
             if number == groups.len() {

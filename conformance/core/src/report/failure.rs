@@ -4,15 +4,15 @@ use std::fmt::Write as _;
 
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::difference::{Elements, Sides};
+use crate::difference::{DifferingElements, Sides};
 use crate::style;
 use crate::words::cut;
 
-use super::campaign::{Kind, PartReport};
+use super::campaign::{FailureKind, PartReport};
 use super::cause::Cause;
 use super::found::BackendReport;
 use super::label::Label;
-use super::page::{Page, WHOLE, filled, painted};
+use super::page::{PageWidth, WHOLE, filled, painted};
 use crate::entry::Entry;
 
 /// The most ids to name in a group.
@@ -25,7 +25,7 @@ const EXPECTED: &str = "expected";
 const INDENT: usize = 13;
 
 /// Writes every failure of a backend, by cause.
-pub(super) fn all(text: &mut String, backend: &BackendReport, label: &Label, page: Page) {
+pub(super) fn all(text: &mut String, backend: &BackendReport, label: &Label, page: PageWidth) {
     for one in backend.causes() {
         let verdict = painted(style::BAD, one.first.verdict.name());
         let rest = format!("{} on {}", one.first.run_id(), label.short());
@@ -37,7 +37,13 @@ pub(super) fn all(text: &mut String, backend: &BackendReport, label: &Label, pag
 }
 
 /// Writes the first failure of a cause, with the line that repeats it, and at most `most` of the other ids.
-pub(super) fn cause(text: &mut String, backend: &BackendReport, cause: &Cause<'_>, page: Page, most: usize) {
+pub(super) fn cause(
+    text: &mut String,
+    backend: &BackendReport,
+    cause: &Cause<'_>,
+    page: PageWidth,
+    most: usize,
+) {
     fields(text, backend, cause.first, page);
     let reproduce = backend.reproduction().case(cause.first.run_id());
     field(text, "reproduce", &command(&reproduce, page));
@@ -50,7 +56,7 @@ pub(super) fn cause(text: &mut String, backend: &BackendReport, cause: &Cause<'_
 }
 
 /// Writes every kind of failures of a backend's campaign.
-pub(super) fn kinds(text: &mut String, backend: &BackendReport, label: &Label, page: Page) {
+pub(super) fn kinds(text: &mut String, backend: &BackendReport, label: &Label, page: PageWidth) {
     for campaign in &backend.campaign {
         for one in campaign.failures() {
             let rest = format!("{} on {}", one.entry.id, label.short());
@@ -66,8 +72,8 @@ pub(super) fn kind(
     text: &mut String,
     backend: &BackendReport,
     campaign: &PartReport,
-    kind: &Kind,
-    page: Page,
+    kind: &FailureKind,
+    page: PageWidth,
 ) {
     if let Some(statement) = kind.statement() {
         field(text, "law", &page.lines(INDENT, &statement));
@@ -82,7 +88,7 @@ pub(super) fn kind(
 }
 
 /// Writes a failure.
-pub(super) fn fields(text: &mut String, backend: &BackendReport, entry: &Entry, page: Page) {
+pub(super) fn fields(text: &mut String, backend: &BackendReport, entry: &Entry, page: PageWidth) {
     let mut line = |name: &str, value: &str| field(text, name, &page.lines(INDENT, value));
     for clause in backend.clauses_in_words(entry) {
         line("clause", &clause);
@@ -124,7 +130,7 @@ pub(super) fn fields(text: &mut String, backend: &BackendReport, entry: &Entry, 
 }
 
 /// Writes two outputs, one below the other.
-fn rows(text: &mut String, elements: &Elements, sides: Sides, page: Page) {
+fn rows(text: &mut String, elements: &DifferingElements, sides: Sides, page: PageWidth) {
     let head = elements.head();
     let width = page.behind(INDENT + head.width() + 1);
     let rows = elements.rows(width);
@@ -142,7 +148,7 @@ fn field(text: &mut String, name: &str, lines: &[String]) {
 }
 
 /// Breaks a command line such that it still runs if copied.
-fn command(line: &str, page: Page) -> Vec<String> {
+fn command(line: &str, page: PageWidth) -> Vec<String> {
     const CONTINUED: &str = " \\";
     let Some(width) = page.behind(INDENT) else { return vec![line.to_owned()] };
     if line.width() <= width {
@@ -181,9 +187,9 @@ mod tests {
     fn a_command_is_continued_between_words_and_never_inside_quotes() {
         let line = "gatherspec run --case 'a b c d e f g' -- ./mine --fast";
         assert_eq!(
-            command(line, Page::wide(40)),
+            command(line, PageWidth::wide(40)),
             ["gatherspec run --case \\", "'a b c d e f g' -- ./mine \\", "--fast"]
         );
-        assert_eq!(command(line, Page::wide(80)), [line]);
+        assert_eq!(command(line, PageWidth::wide(80)), [line]);
     }
 }

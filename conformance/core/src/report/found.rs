@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::backend::{Capability, Description, Identity};
 use crate::judge::Verdict;
-use crate::reproduction::{Named, Reproduction};
+use crate::reproduction::{BackendNaming, Reproduction};
 use crate::words::{counted, cut};
 
 use super::campaign::{Part, PartReport};
@@ -70,7 +70,7 @@ pub struct BackendReport {
     pub campaign: Vec<PartReport>,
     /// How a command line names it.
     #[serde(skip)]
-    pub named: Named,
+    pub named: BackendNaming,
     /// What it declares, by operator. The results hold no other operators.
     #[serde(skip)]
     pub declared: BTreeMap<String, Capability>,
@@ -87,7 +87,7 @@ pub struct Summary {
     /// What makes the exit status other than 0: verdicts, problems, and a backend that was not run.
     pub failures: usize,
     /// By operator that the backend declares, how many of the selected cases it was asked.
-    pub operators: BTreeMap<String, Asked>,
+    pub operators: BTreeMap<String, CaseCounts>,
     /// The operators of selected cases that the backend does not declare. These cases have no results.
     pub undeclared: Vec<String>,
     /// What the backend declares, in words, with the operators of which some cases are outside of that.
@@ -130,8 +130,12 @@ pub enum Ending {
 
 /// How many cases of an operator were asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "internals", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
-pub struct Asked {
+#[cfg_attr(
+    feature = "internals",
+    derive(schemars::JsonSchema),
+    schemars(rename = "Asked", deny_unknown_fields)
+)]
+pub struct CaseCounts {
     /// The cases that were sent to the backend, because it declares their dtypes or they expect a dtype error.
     pub asked: usize,
     /// The cases that the run selected.
@@ -194,13 +198,13 @@ impl Default for Report {
 impl Summary {
     /// How many cases of declared operators were asked.
     #[must_use]
-    pub fn asked(&self) -> Asked {
-        let add = |sum: Asked, one: &Asked| Asked {
+    pub fn asked(&self) -> CaseCounts {
+        let add = |sum: CaseCounts, one: &CaseCounts| CaseCounts {
             asked: sum.asked + one.asked,
             cases: sum.cases + one.cases,
             runs: sum.runs + one.runs,
         };
-        self.operators.values().fold(Asked::default(), add)
+        self.operators.values().fold(CaseCounts::default(), add)
     }
 
     /// What the backend declares of operators that have cases outside of that, one line each: `f32 by i64: tf.gather`.
@@ -242,7 +246,7 @@ impl BackendReport {
             remarks: Vec::new(),
             results: Vec::new(),
             campaign: Vec::new(),
-            named: Named::Option,
+            named: BackendNaming::Option,
             declared: description.operators.clone(),
         }
     }

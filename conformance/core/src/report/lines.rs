@@ -7,23 +7,23 @@ use anstyle::Style;
 use crate::style;
 use crate::words::{counted, cut};
 
-use super::campaign::{Kind, PartReport};
+use super::campaign::{FailureKind, PartReport};
 use super::cause::Cause;
 use super::failure;
 use super::found::{BackendReport, Ending};
 use super::label::{self, Label};
-use super::page::{Page, WHOLE, painted};
+use super::page::{PageWidth, WHOLE, painted};
 use crate::entry::Entry;
 
 /// Writes every failure of a backend, cases first.
-pub fn failures(text: &mut String, backend: &BackendReport, label: &Label, page: Page) {
+pub fn failures(text: &mut String, backend: &BackendReport, label: &Label, page: PageWidth) {
     failure::all(text, backend, label, page);
     failure::kinds(text, backend, label, page);
 }
 
 impl BackendReport {
     /// What is needed to fix a failure, in lines for people.
-    pub fn failure_in_lines(&self, entry: &Entry, page: Page) -> String {
+    pub fn failure_in_lines(&self, entry: &Entry, page: PageWidth) -> String {
         let mut text = String::new();
         failure::fields(&mut text, self, entry, page);
         text
@@ -32,7 +32,7 @@ impl BackendReport {
     /// The same without line breaks for width, and with the line that repeats the case.
     pub fn failure_in_text(&self, entry: &Entry) -> String {
         let mut text = String::new();
-        failure::fields(&mut text, self, entry, Page::ENDLESS);
+        failure::fields(&mut text, self, entry, PageWidth::ENDLESS);
         let _ = writeln!(text, "  {:<10} {}", "reproduce", self.reproduction().case(entry.run_id()));
         text
     }
@@ -40,19 +40,19 @@ impl BackendReport {
     /// The same for all failures of a cause.
     pub fn cause_in_text(&self, cause: &Cause<'_>) -> String {
         let mut text = String::new();
-        failure::cause(&mut text, self, cause, Page::ENDLESS, usize::MAX);
+        failure::cause(&mut text, self, cause, PageWidth::ENDLESS, usize::MAX);
         text
     }
 
     /// The same for a kind of failures of the campaign.
-    pub fn kind_in_text(&self, campaign: &PartReport, kind: &Kind) -> String {
+    pub fn kind_in_text(&self, campaign: &PartReport, kind: &FailureKind) -> String {
         let mut text = String::new();
-        failure::kind(&mut text, self, campaign, kind, Page::ENDLESS);
+        failure::kind(&mut text, self, campaign, kind, PageWidth::ENDLESS);
         text
     }
 
     /// How the run ended, in lines for people, with colours.
-    pub fn ending(&self, page: Page) -> String {
+    pub fn ending(&self, page: PageWidth) -> String {
         let mut text = String::new();
         sentence(&mut text, self, &label::identity(self), page);
         gaps(&mut text, self, page, usize::MAX);
@@ -61,7 +61,7 @@ impl BackendReport {
 }
 
 /// Writes problems and remarks below the name of the backend.
-pub fn remarks(text: &mut String, backend: &BackendReport, label: &Label, page: Page) {
+pub fn remarks(text: &mut String, backend: &BackendReport, label: &Label, page: PageWidth) {
     let mut is_first = true;
     let mut line = |style: Style, said: &str| {
         if std::mem::take(&mut is_first) {
@@ -87,7 +87,7 @@ pub fn remarks(text: &mut String, backend: &BackendReport, label: &Label, page: 
 }
 
 /// Writes how a run ended.
-pub fn sentence(text: &mut String, backend: &BackendReport, name: &str, page: Page) {
+pub fn sentence(text: &mut String, backend: &BackendReport, name: &str, page: PageWidth) {
     let summary = &backend.summary;
     let style = match summary.ending {
         Ending::Conforms => style::GOOD,
@@ -99,7 +99,7 @@ pub fn sentence(text: &mut String, backend: &BackendReport, name: &str, page: Pa
 }
 
 /// Writes what the backend was not asked, with at most `most` clauses in each list.
-pub fn gaps(text: &mut String, backend: &BackendReport, page: Page, most: usize) {
+pub fn gaps(text: &mut String, backend: &BackendReport, page: PageWidth, most: usize) {
     let summary = &backend.summary;
     let mut line = |said: String| {
         let _ = writeln!(text, "  {}", page.lines(4, &said).join("\n    "));

@@ -17,12 +17,12 @@ pub const WHOLE: &str = "report.md";
 
 /// The width of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Page {
+pub struct PageWidth {
     /// In columns; `None` for as wide as needed.
     width: Option<usize>,
 }
 
-impl Page {
+impl PageWidth {
     /// The width of the terminal, otherwise that of `COLUMNS`, otherwise unlimited: a pipe gets each field on one line.
     #[cfg(any(feature = "harness", feature = "internals"))]
     pub fn of_stdout() -> Self {
@@ -91,8 +91,8 @@ mod tests {
 
     #[test]
     fn lines_break_between_words_and_a_long_word_stays_whole() {
-        let lines = Page::wide(40).lines(30, "one two three-and-a-half four\nfive");
+        let lines = PageWidth::wide(40).lines(30, "one two three-and-a-half four\nfive");
         assert_eq!(lines, ["one two", "three-and-a-half", "four", "five"]);
-        assert_eq!(Page::ENDLESS.lines(30, "a b\nc"), ["a b", "c"]);
+        assert_eq!(PageWidth::ENDLESS.lines(30, "a b\nc"), ["a b", "c"]);
     }
 }

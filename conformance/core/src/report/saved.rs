@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::backend::{Capability, Identity};
 use crate::files;
-use crate::reproduction::Named;
+use crate::reproduction::BackendNaming;
 use crate::words::name;
 
 use super::campaign::PartReport;
@@ -84,7 +84,7 @@ impl<'de> Deserialize<'de> for BackendReport {
             // Older reports have entries of operators that were not declared, without a profile.
             results: fields.results.into_iter().filter(|entry| entry.profile.is_some()).collect(),
             campaign: fields.campaign,
-            named: Named::Option,
+            named: BackendNaming::Option,
             declared,
         })
     }

@@ -15,7 +15,7 @@ use gather_spec::{Case, ErrorCode, Specification};
 
 use super::campaign::{Part, PartReport};
 use super::departure::Problem;
-use super::found::{Asked, BackendReport, Ending, Summary};
+use super::found::{BackendReport, CaseCounts, Ending, Summary};
 use crate::entry::Tested;
 
 impl BackendReport {
@@ -160,7 +160,7 @@ impl Summary {
     }
 
     fn sentence(&self, report: &BackendReport, selected: usize) -> String {
-        let Asked { asked, cases, runs } = self.asked();
+        let CaseCounts { asked, cases, runs } = self.asked();
         let in_runs = if runs > asked { format!(" in {}", counted(runs, "run")) } else { String::new() };
         let interrupted = report.problems.iter().find_map(|problem| match problem {
             Problem::Interrupted { signal, .. } => Some(signal),
@@ -308,7 +308,7 @@ mod tests {
         assert_eq!(some.ending, Ending::AskedInPart);
         let said = "1 of 2 cases asked: nothing that was asked fails, but 2 clauses were not tested";
         assert_eq!((some.sentence.as_str(), some.failures), (said, 0));
-        assert_eq!(some.operators["tf.gather"], Asked { asked: 1, cases: 2, runs: 1 });
+        assert_eq!(some.operators["tf.gather"], CaseCounts { asked: 1, cases: 2, runs: 1 });
     }
 
     #[test]

@@ -11,7 +11,7 @@ use gather_conformance::internals::judge::Verdict;
 
 use super::super::BackendReport;
 use super::super::Label;
-use super::super::{Kind, PartReport};
+use super::super::{FailureKind, PartReport};
 use super::clauses::Clauses;
 use super::pictures::Pictures;
 use super::texts::TextTable;
@@ -232,7 +232,7 @@ impl<'a> PartRecord<'a> {
         clauses: &mut Clauses<'a>,
         texts: &mut TextTable<'a>,
     ) -> Self {
-        let kind = |kind: &'a Kind| FailedKind {
+        let kind = |kind: &'a FailureKind| FailedKind {
             id: &kind.entry.id,
             verdict: kind.entry.verdict as usize,
             set: clauses.set(clauses_of(kind), spec),
@@ -250,6 +250,6 @@ impl<'a> PartRecord<'a> {
     }
 }
 
-fn clauses_of(kind: &Kind) -> &Arc<[String]> {
+fn clauses_of(kind: &FailureKind) -> &Arc<[String]> {
     &kind.entry.clauses
 }

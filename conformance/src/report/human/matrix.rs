@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::super::{BackendReport, Report};
 use super::super::{Label, shortened};
-use super::super::{Page, filled};
+use super::super::{PageWidth, filled};
 
 /// The most characters of a word in a heading.
 const LONGEST_WORD: usize = 20;
@@ -17,7 +17,7 @@ const BORDER: usize = 3;
 /// A cell as units between which it may be broken.
 type CellUnits = Vec<String>;
 
-pub(super) fn matrix(report: &Report, labels: &[Label], page: Page) -> Table {
+pub(super) fn matrix(report: &Report, labels: &[Label], page: PageWidth) -> Table {
     let beside = side_by_side(report, labels);
     let (rows, widths) = match widths(&beside, page.table()) {
         Some(widths) => (beside, widths),

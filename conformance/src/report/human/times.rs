@@ -8,13 +8,13 @@ use gather_conformance::internals::words::counted;
 
 use super::super::Label;
 use super::super::Report;
-use super::{Page, painted};
+use super::{PageWidth, painted};
 use gather_conformance::internals::entry::Entry;
 
 /// How many of the slowest cases to show.
 const SLOWEST: usize = 5;
 
-pub(super) fn all(text: &mut String, report: &Report, labels: &[Label], page: Page) {
+pub(super) fn all(text: &mut String, report: &Report, labels: &[Label], page: PageWidth) {
     for (backend, label) in report.backends.iter().zip(labels) {
         let mut timed: Vec<(Duration, &Entry)> =
             backend.results.iter().filter_map(|entry| Some((entry.duration?, entry))).collect();

@@ -4,7 +4,7 @@ use gather_spec::shape::positions;
 use gather_spec::{Element, ErrorCode, Roles, Signature, Tensor};
 
 use super::mutant::Mutant;
-use gather_campaign::model::{self, Asked, count, from_start};
+use gather_campaign::model::{self, ModelCall, count, from_start};
 
 pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(
@@ -18,9 +18,9 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "counts batch_dims from the last outer axis of indices",
         "class: an axis counted from the wrong end",
         |model| {
-            model.batch_dims = |asked| {
-                let rows = asked.indices().len().saturating_sub(asked.by_rows().into());
-                model::batch_dims(asked).map(|batch| if batch == 0 { 0 } else { rows.saturating_sub(batch) })
+            model.batch_dims = |call| {
+                let rows = call.indices().len().saturating_sub(call.by_rows().into());
+                model::batch_dims(call).map(|batch| if batch == 0 { 0 } else { rows.saturating_sub(batch) })
             };
         },
     ),
@@ -29,7 +29,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "does not compare the batch shapes",
         "a division by zero on shapes that differ: https://github.com/microsoft/onnxruntime/issues/23828",
         |model| {
-            model.faulty = |code, asked| code != ErrorCode::BatchShapeMismatch && model::faulty(code, asked);
+            model.faulty = |code, call| code != ErrorCode::BatchShapeMismatch && model::faulty(code, call);
         },
     ),
     Mutant::new(
@@ -37,12 +37,12 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "compares batch shapes by their product",
         "tensorflow 2.21.0: params [2, 3, 4], indices [3, 2, 1], batch_dims 2 are accepted",
         |model| {
-            model.faulty = |code, asked| match code {
+            model.faulty = |code, call| match code {
                 ErrorCode::BatchShapeMismatch => {
-                    let batch = asked.batch();
-                    asked.params().get(..batch).map(count) != asked.indices().get(..batch).map(count)
+                    let batch = call.batch();
+                    call.params().get(..batch).map(count) != call.indices().get(..batch).map(count)
                 }
-                _ => model::faulty(code, asked),
+                _ => model::faulty(code, call),
             };
         },
     ),
@@ -51,11 +51,11 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "compares the first batch dim only",
         "class: a check of one of several dims",
         |model| {
-            model.faulty = |code, asked| match code {
+            model.faulty = |code, call| match code {
                 ErrorCode::BatchShapeMismatch => {
-                    asked.batch() > 0 && asked.params().first() != asked.indices().first()
+                    call.batch() > 0 && call.params().first() != call.indices().first()
                 }
-                _ => model::faulty(code, asked),
+                _ => model::faulty(code, call),
             };
         },
     ),
@@ -69,16 +69,16 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "first-batch-of-params",
         "reads every batch from the first one of params",
         "class: an offset that lacks the batch",
-        |model| model.offset = |asked, dims, _, mid, at| model::offset(asked, dims, 0, mid, at),
+        |model| model.offset = |call, dims, _, mid, at| model::offset(call, dims, 0, mid, at),
     ),
     Mutant::new(
         "batch-stride-without-the-slice",
         "steps from batch to batch of params by the dims that indices select, without those of a slice",
         "class: a stride that lacks the inner dims",
         |model| {
-            model.offset = |asked, dims, batch, mid, at| {
+            model.offset = |call, dims, batch, mid, at| {
                 let rows = count(&dims.mid).saturating_mul(count(&dims.bounds));
-                model::offset(asked, dims, 0, mid, at) + batch.saturating_mul(rows) as i128
+                model::offset(call, dims, 0, mid, at) + batch.saturating_mul(rows) as i128
             };
         },
     ),
@@ -87,12 +87,12 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "checks an index against all batches laid end to end",
         "tensorflow 2.21.0, tf.compat.v1.batch_gather: params [2, 4], indices [[5], [1]] reads the other batch",
         |model| {
-            model.offender = |asked, dims, indices| {
+            model.offender = |call, dims, indices| {
                 let rows = count(&dims.outer).max(1) * dims.depth.max(1);
                 (0..indices.len()).find(|at| {
                     let (bound, batch) = (model::bound_of(dims, *at), at / rows);
                     let all = batch.saturating_mul(bound) as i128 + indices[*at];
-                    asked.within(all, bound.saturating_mul(count(&dims.batch))).is_none()
+                    call.within(all, bound.saturating_mul(count(&dims.batch))).is_none()
                 })
             };
             model.resolve = |_, _, row| Some(row.to_vec());
@@ -103,9 +103,9 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "checks the indices of the first batch only",
         "TFLM Gather, by its source: the wrong element is checked, so a bad index in batch 1 is missed",
         |model| {
-            model.offender = |asked, dims, indices| {
+            model.offender = |call, dims, indices| {
                 let first = count(&dims.outer).saturating_mul(dims.depth).min(indices.len());
-                model::offender(asked, dims, &indices[..first])
+                model::offender(call, dims, &indices[..first])
             };
         },
     ),
@@ -114,10 +114,10 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "counts a negative batch_dims from the rank of params",
         "class: an axis counted from the other operand's rank",
         |model| {
-            model.batch_dims = |asked| {
-                let given = asked.given_batch();
-                let rank = asked.indices().len();
-                from_start(given, if given < 0 { asked.params().len() } else { rank })
+            model.batch_dims = |call| {
+                let given = call.given_batch();
+                let rank = call.indices().len();
+                from_start(given, if given < 0 { call.params().len() } else { rank })
                     .filter(|batch| *batch <= rank)
             };
         },
@@ -127,10 +127,10 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "counts a negative batch_dims from the end where the page knows none",
         "an out-of-bounds read in shape inference: https://github.com/onnx/onnx/issues/8465",
         |model| {
-            model.batch_dims = |asked| {
-                let given = asked.given_batch();
-                from_start(given, asked.indices().len())
-                    .filter(|batch| *batch < asked.indices().len() && *batch <= asked.params().len())
+            model.batch_dims = |call| {
+                let given = call.given_batch();
+                from_start(given, call.indices().len())
+                    .filter(|batch| *batch < call.indices().len() && *batch <= call.params().len())
             };
         },
     ),
@@ -139,7 +139,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "refuses a negative batch_dims that the page allows",
         "class: a sign that one path forgets",
         |model| {
-            model.batch_dims = |asked| model::batch_dims(asked).filter(|_| asked.given_batch() >= 0);
+            model.batch_dims = |call| model::batch_dims(call).filter(|_| call.given_batch() >= 0);
         },
     ),
     Mutant::new(
@@ -147,9 +147,9 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "lets the batch take the axis of the index rows",
         "class: <= for <",
         |model| {
-            model.batch_dims = |asked| {
-                let given = asked.given_batch();
-                let most = asked.params().len().min(asked.indices().len());
+            model.batch_dims = |call| {
+                let given = call.given_batch();
+                let most = call.params().len().min(call.indices().len());
                 usize::try_from(given).ok().filter(|batch| *batch <= most)
             };
         },
@@ -159,10 +159,10 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "lets the batch span all of params where the page does not",
         "class: <= for <",
         |model| {
-            model.batch_dims = |asked| {
-                let all = usize::try_from(asked.given_batch()) == Ok(asked.params().len());
-                let spans = all && asked.params().len() < asked.indices().len();
-                if spans { Some(asked.params().len()) } else { model::batch_dims(asked) }
+            model.batch_dims = |call| {
+                let all = usize::try_from(call.given_batch()) == Ok(call.params().len());
+                let spans = all && call.params().len() < call.indices().len();
+                if spans { Some(call.params().len()) } else { model::batch_dims(call) }
             };
         },
     ),
@@ -172,7 +172,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "class: < for <=",
         |model| {
             model.batch_dims =
-                |asked| model::batch_dims(asked).filter(|batch| *batch < asked.indices().len().max(1));
+                |call| model::batch_dims(call).filter(|batch| *batch < call.indices().len().max(1));
         },
     ),
     Mutant::new(
@@ -181,7 +181,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "tensorflow 2.21.0: batch_dims must be less than the rank of params",
         |model| {
             model.batch_dims =
-                |asked| model::batch_dims(asked).filter(|batch| *batch < asked.params().len().max(1));
+                |call| model::batch_dims(call).filter(|batch| *batch < call.params().len().max(1));
         },
     ),
     Mutant::new(
@@ -190,10 +190,10 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "class: an attribute narrowed without a check",
         |model| {
             #[allow(clippy::cast_possible_truncation, reason = "the mutation")]
-            let narrow = |asked: &Asked<'_>| {
-                let (cut, rank) = (i64::from(asked.given_batch() as i32), asked.indices().len());
-                let batch = if asked.by_rows() { usize::try_from(cut).ok() } else { from_start(cut, rank) };
-                batch.filter(|batch| *batch <= rank.saturating_sub(asked.by_rows().into()))
+            let narrow = |call: &ModelCall<'_>| {
+                let (cut, rank) = (i64::from(call.given_batch() as i32), call.indices().len());
+                let batch = if call.by_rows() { usize::try_from(cut).ok() } else { from_start(cut, rank) };
+                batch.filter(|batch| *batch <= rank.saturating_sub(call.by_rows().into()))
             };
             model.batch_dims = narrow;
         },

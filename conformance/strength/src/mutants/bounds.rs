@@ -3,7 +3,7 @@
 use gather_spec::ErrorCode;
 
 use super::mutant::{CLAMP, ERROR, Mutant, WRAP, ZERO};
-use gather_campaign::model::{self, Asked, Dims, count};
+use gather_campaign::model::{self, ModelCall, ShapeParts, count};
 
 pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(
@@ -39,8 +39,8 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "holds an index against the number of elements of params",
         "the limit was numel, not the dim: https://github.com/PaddlePaddle/Paddle/issues/35522",
         |model| {
-            model.offender = |asked, _, indices| {
-                indices.iter().position(|index| asked.within(*index, count(asked.params())).is_none())
+            model.offender = |call, _, indices| {
+                indices.iter().position(|index| call.within(*index, count(call.params())).is_none())
             };
             model.resolve = as_given;
         },
@@ -50,9 +50,9 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "holds every component against the size of the first gathered axis",
         "class: the size of another axis",
         |model| {
-            model.offender = |asked, dims, indices| {
+            model.offender = |call, dims, indices| {
                 let bound = dims.bounds.first().copied().unwrap_or(1);
-                indices.iter().position(|index| asked.within(*index, bound).is_none())
+                indices.iter().position(|index| call.within(*index, bound).is_none())
             };
             model.resolve = as_given;
         },
@@ -62,9 +62,9 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "holds component j against params.shape[j], not params.shape[b + j]",
         "the fix-up of negative indices: https://github.com/apple/coremltools/issues/2794",
         |model| {
-            model.offender = |asked, dims, indices| {
-                let bound = |at: usize| asked.params().get(at % dims.depth.max(1)).copied().unwrap_or(1);
-                (0..indices.len()).find(|at| asked.within(indices[*at], bound(*at)).is_none())
+            model.offender = |call, dims, indices| {
+                let bound = |at: usize| call.params().get(at % dims.depth.max(1)).copied().unwrap_or(1);
+                (0..indices.len()).find(|at| call.within(indices[*at], bound(*at)).is_none())
             };
             model.resolve = as_given;
         },
@@ -75,7 +75,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "out-of-bounds reads: https://nvd.nist.gov/vuln/detail/CVE-2022-35937",
         |model| {
             model.offender =
-                |asked, dims, indices| first_bad(asked, dims, indices, |at, depth| at % depth < depth - 1);
+                |call, dims, indices| first_bad(call, dims, indices, |at, depth| at % depth < depth - 1);
             model.resolve = as_given;
         },
     ),
@@ -84,8 +84,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "checks all components but the first",
         "out-of-bounds reads: https://nvd.nist.gov/vuln/detail/CVE-2022-35938",
         |model| {
-            model.offender =
-                |asked, dims, indices| first_bad(asked, dims, indices, |at, depth| at % depth > 0);
+            model.offender = |call, dims, indices| first_bad(call, dims, indices, |at, depth| at % depth > 0);
             model.resolve = as_given;
         },
     ),
@@ -94,8 +93,8 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "checks the first and the last component only",
         "an index unchecked on the GPU: https://github.com/apache/mxnet/issues/15512",
         |model| {
-            model.offender = |asked, dims, indices| {
-                first_bad(asked, dims, indices, |at, depth| at % depth == 0 || at % depth == depth - 1)
+            model.offender = |call, dims, indices| {
+                first_bad(call, dims, indices, |at, depth| at % depth == 0 || at % depth == depth - 1)
             };
             model.resolve = as_given;
         },
@@ -105,7 +104,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "checks the first index row only",
         "class: a check outside its loop",
         |model| {
-            model.offender = |asked, dims, indices| first_bad(asked, dims, indices, |at, depth| at < depth);
+            model.offender = |call, dims, indices| first_bad(call, dims, indices, |at, depth| at < depth);
             model.resolve = as_given;
         },
     ),
@@ -114,10 +113,10 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "checks the last index row only",
         "class: a result overwritten in a loop",
         |model| {
-            model.offender = |asked, dims, indices| {
+            model.offender = |call, dims, indices| {
                 let last = indices.len() - dims.depth.min(indices.len());
-                model::offender(asked, dims, indices).and_then(|_| {
-                    let bad = |at: &usize| asked.within(indices[*at], model::bound_of(dims, *at)).is_none();
+                model::offender(call, dims, indices).and_then(|_| {
+                    let bad = |at: &usize| call.within(indices[*at], model::bound_of(dims, *at)).is_none();
                     (last..indices.len()).find(bad)
                 })
             };
@@ -128,9 +127,9 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "checks all index rows but the last",
         "class: a loop that ends one early",
         |model| {
-            model.offender = |asked, dims, indices| {
+            model.offender = |call, dims, indices| {
                 let last = indices.len() - dims.depth.min(indices.len());
-                model::offender(asked, dims, &indices[..last])
+                model::offender(call, dims, &indices[..last])
             };
         },
     ),
@@ -139,8 +138,8 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "tests <= for <",
         "silence at the size of the axis: https://github.com/microsoft/onnxruntime/issues/10234",
         |model| {
-            model.within = |asked, index, bound| {
-                if index == bound as i128 { Some(index) } else { model::within(asked, index, bound) }
+            model.within = |call, index, bound| {
+                if index == bound as i128 { Some(index) } else { model::within(call, index, bound) }
             };
         },
     ),
@@ -150,7 +149,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "class: < for <=",
         |model| {
             model.within =
-                |asked, index, bound| model::within(asked, index, bound).filter(|at| *at + 1 < bound as i128);
+                |call, index, bound| model::within(call, index, bound).filter(|at| *at + 1 < bound as i128);
         },
     ),
     Mutant::new(
@@ -158,8 +157,8 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "tests the upper bound only",
         "negative indices read before the buffer: https://nvd.nist.gov/vuln/detail/CVE-2021-37687",
         |model| {
-            model.within = |asked, index, bound| {
-                if index < 0 { Some(index) } else { model::within(asked, index, bound) }
+            model.within = |call, index, bound| {
+                if index < 0 { Some(index) } else { model::within(call, index, bound) }
             };
         },
     ),
@@ -168,8 +167,8 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "tests the lower bound only",
         "an index past its axis returned a value: https://github.com/ml-explore/mlx/issues/206",
         |model| {
-            model.within = |asked, index, bound| {
-                if index >= bound as i128 { Some(index) } else { model::within(asked, index, bound) }
+            model.within = |call, index, bound| {
+                if index >= bound as i128 { Some(index) } else { model::within(call, index, bound) }
             };
         },
     ),
@@ -177,7 +176,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "negative-taken-for-0",
         "takes a negative index for 0",
         "https://github.com/jax-ml/jax/issues/5766",
-        |model| model.within = |asked, index, bound| model::within(asked, index.max(0), bound),
+        |model| model.within = |call, index, bound| model::within(call, index.max(0), bound),
     ),
     Mutant::new(
         "modulo",
@@ -193,10 +192,10 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "answers zero for the largest index of the dtype, as if it were padding",
         "candle, by its source: index == I::MAX yields 0",
         |model| {
-            model.within = |asked, index, bound| {
-                let width = 8 * asked.roles.indices.dtype().size();
+            model.within = |call, index, bound| {
+                let width = 8 * call.roles.indices.dtype().size();
                 let largest = (1i128 << (width - 1)) - 1;
-                if index == largest { Some(-1 << 100) } else { model::within(asked, index, bound) }
+                if index == largest { Some(-1 << 100) } else { model::within(call, index, bound) }
             };
         },
     ),
@@ -205,8 +204,8 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "does not check indices where the slice is empty",
         "onnxruntime 1.31.1: GatherND, data [3, 0], indices [[9]] gives shape [1, 0]",
         |model| {
-            model.offender = |asked, dims, indices| {
-                if dims.inner.contains(&0) { None } else { model::offender(asked, dims, indices) }
+            model.offender = |call, dims, indices| {
+                if dims.inner.contains(&0) { None } else { model::offender(call, dims, indices) }
             };
         },
     ),
@@ -215,9 +214,9 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "returns early where the output is empty, whatever the indices are",
         "paddlepaddle 3.3.1: gather_nd, x of shape [3, 0], index [[9]] gives shape [1, 0]",
         |model| {
-            model.offender = |asked, dims, indices| {
+            model.offender = |call, dims, indices| {
                 let empty = model::output_shape(dims).contains(&0);
-                if empty { None } else { model::offender(asked, dims, indices) }
+                if empty { None } else { model::offender(call, dims, indices) }
             };
         },
     ),
@@ -226,8 +225,8 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "does not check an index against an axis of size 0",
         "paddlepaddle 3.3.1 and openvino 2026.4.1: an empty gathered axis gives memory that nobody wrote",
         |model| {
-            model.within = |asked, index, bound| {
-                if bound == 0 { Some(index) } else { model::within(asked, index, bound) }
+            model.within = |call, index, bound| {
+                if bound == 0 { Some(index) } else { model::within(call, index, bound) }
             };
         },
     ),
@@ -235,16 +234,16 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "empty-dims-accepted",
         "takes a dim of 0 like any other where it is refused",
         "class: a check that is missing",
-        |model| model.faulty = |code, asked| code != ErrorCode::EmptyDim && model::faulty(code, asked),
+        |model| model.faulty = |code, call| code != ErrorCode::EmptyDim && model::faulty(code, call),
     ),
     Mutant::new(
         "empty-dims-of-indices-accepted",
         "looks for dims of 0 in params alone where they are refused",
         "class: a check that is made for one operand",
         |model| {
-            model.faulty = |code, asked| {
-                let of_indices = code == ErrorCode::EmptyDim && !asked.params().contains(&0);
-                !of_indices && model::faulty(code, asked)
+            model.faulty = |code, call| {
+                let of_indices = code == ErrorCode::EmptyDim && !call.params().contains(&0);
+                !of_indices && model::faulty(code, call)
             };
         },
     ),
@@ -253,9 +252,9 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "refuses any row of empty params",
         "https://github.com/tensorflow/tensorflow/issues/50246",
         |model| {
-            model.offender = |asked, dims, indices| {
-                let empty = asked.params().contains(&0) && !indices.is_empty();
-                if empty { Some(0) } else { model::offender(asked, dims, indices) }
+            model.offender = |call, dims, indices| {
+                let empty = call.params().contains(&0) && !indices.is_empty();
+                if empty { Some(0) } else { model::offender(call, dims, indices) }
             };
         },
     ),
@@ -264,9 +263,9 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "refuses empty params as such, also where no row asks for anything",
         "class: a guard against empty input that is too wide",
         |model| {
-            model.faulty = |code, asked| {
-                let empty = code == ErrorCode::ParamsRank && asked.params().contains(&0);
-                empty || model::faulty(code, asked)
+            model.faulty = |code, call| {
+                let empty = code == ErrorCode::ParamsRank && call.params().contains(&0);
+                empty || model::faulty(code, call)
             };
         },
     ),
@@ -275,10 +274,10 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "counts a negative component from the end of the first axis",
         "https://github.com/apple/coremltools/issues/2794",
         |model| {
-            model.resolve = |asked, dims, row| {
+            model.resolve = |call, dims, row| {
                 let first = dims.bounds.first().copied().unwrap_or(1) as i128;
                 let fix = |index: &i128| if *index < 0 { index + first } else { *index };
-                model::resolve(asked, dims, &row.iter().map(fix).collect::<Vec<_>>())
+                model::resolve(call, dims, &row.iter().map(fix).collect::<Vec<_>>())
             };
         },
     )
@@ -288,10 +287,10 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "counts a negative component j from params.shape[j], not params.shape[b + j]",
         "https://github.com/apple/coremltools/issues/2794",
         |model| {
-            model.resolve = |asked, dims, row| {
-                let size = |at: usize| asked.params().get(at).copied().unwrap_or(1) as i128;
+            model.resolve = |call, dims, row| {
+                let size = |at: usize| call.params().get(at).copied().unwrap_or(1) as i128;
                 let fix = |(at, index): (usize, &i128)| if *index < 0 { index + size(at) } else { *index };
-                model::resolve(asked, dims, &row.iter().enumerate().map(fix).collect::<Vec<_>>())
+                model::resolve(call, dims, &row.iter().enumerate().map(fix).collect::<Vec<_>>())
             };
         },
     )
@@ -301,9 +300,9 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "counts only the first component of a row from the end",
         "one of two paths forgot negative indices: https://github.com/robertknight/rten/pull/1390",
         |model| {
-            model.resolve = |asked, dims, row| {
+            model.resolve = |call, dims, row| {
                 let fine = row.iter().skip(1).all(|index| *index >= 0);
-                if fine { model::resolve(asked, dims, row) } else { Some(row.to_vec()) }
+                if fine { model::resolve(call, dims, row) } else { Some(row.to_vec()) }
             };
         },
     )
@@ -313,9 +312,9 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "counts any negative index from the end, around and around",
         "class: modulo for one addition",
         |model| {
-            model.within = |asked, index, bound| {
+            model.within = |call, index, bound| {
                 let index = if index < 0 { index.checked_rem_euclid(bound as i128)? } else { index };
-                model::within(asked, index, bound)
+                model::within(call, index, bound)
             };
         },
     )
@@ -325,9 +324,8 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "takes minus the size of an axis for a bad index where negatives count from the end",
         "class: < for <=",
         |model| {
-            model.within = |asked, index, bound| {
-                model::within(asked, index, bound).filter(|_| index != -(bound as i128))
-            };
+            model.within =
+                |call, index, bound| model::within(call, index, bound).filter(|_| index != -(bound as i128));
         },
     )
     .under(&[WRAP]),
@@ -336,8 +334,8 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "takes one less than minus the size of an axis for its first index",
         "class: a limit that is one too low, which users planted",
         |model| {
-            model.within = |asked, index, bound| {
-                if index == -(bound as i128) - 1 { Some(0) } else { model::within(asked, index, bound) }
+            model.within = |call, index, bound| {
+                if index == -(bound as i128) - 1 { Some(0) } else { model::within(call, index, bound) }
             };
         },
     )
@@ -347,9 +345,9 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "clamps a negative index to the last one, as if it were a large unsigned number",
         "class: a comparison of unsigned numbers",
         |model| {
-            model.resolve = |asked, dims, row| {
+            model.resolve = |call, dims, row| {
                 let unsigned = |index: &i128| if *index < 0 { i128::MAX } else { *index };
-                model::resolve(asked, dims, &row.iter().map(unsigned).collect::<Vec<_>>())
+                model::resolve(call, dims, &row.iter().map(unsigned).collect::<Vec<_>>())
             };
         },
     )
@@ -358,19 +356,19 @@ pub(super) static MUTANTS: &[Mutant] = &[
 
 /// The first bad index whose position and component pass a test.
 fn first_bad(
-    asked: &Asked<'_>,
-    dims: &Dims,
+    call: &ModelCall<'_>,
+    dims: &ShapeParts,
     indices: &[i128],
     checked: fn(usize, usize) -> bool,
 ) -> Option<usize> {
     let depth = dims.depth.max(1);
     (0..indices.len())
         .filter(|at| checked(*at, depth))
-        .find(|at| asked.within(indices[*at], model::bound_of(dims, *at)).is_none())
+        .find(|at| call.within(indices[*at], model::bound_of(dims, *at)).is_none())
 }
 
 /// Takes every index as a coordinate, unchecked.
 #[allow(clippy::unnecessary_wraps, reason = "a step of the model")]
-fn as_given(_: &Asked<'_>, _: &Dims, row: &[i128]) -> Option<Vec<i128>> {
+fn as_given(_: &ModelCall<'_>, _: &ShapeParts, row: &[i128]) -> Option<Vec<i128>> {
     Some(row.to_vec())
 }

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::mutant::{CLAMP, ERROR, Mutant, WRAP, ZERO, declaring};
 use gather_campaign::fuzz::{allows, effective, tolerated, without_promise};
-use gather_campaign::generate::{CallGenerator, Choices};
+use gather_campaign::generate::{CallGenerator, ChoiceSequence};
 use gather_campaign::model::CORRECT;
 use gather_conformance::backend::Dtypes;
 use gather_conformance::internals::judge::{Strictness, Verdict, judge};
@@ -29,20 +29,20 @@ const MOST_LARGE: usize = 12;
 const THREADS: usize = 2;
 
 /// Calls of one operator, with the answers of the right model.
-pub(super) struct Draws {
+pub(super) struct AnsweredCalls {
     signature: Signature,
     calls: Vec<Call>,
     /// By profile, call by call.
     right: BTreeMap<Profile, Vec<Outcome>>,
 }
 
-impl Draws {
+impl AnsweredCalls {
     /// Usual and far calls of an operator, in the dtypes that its pages list. Each round draws other calls.
     pub(super) fn all(signature: &Signature, round: u64) -> Self {
         Self::new(signature, None, round, USUAL + FAR)
     }
 
-    /// The first calls of [`Draws::all`].
+    /// The first calls of [`AnsweredCalls::all`].
     pub(super) fn some(signature: &Signature, draws: u64) -> Self {
         Self::new(signature, None, 0, draws.min(USUAL + FAR))
     }
@@ -58,14 +58,14 @@ impl Draws {
         let capability = &description.operators[signature.operator.as_str()];
         // Hundreds of mutants answer each call, so no call should be larger than needed.
         let generator = CallGenerator::new(&description, &only).without_edges();
-        let call = |choices: &mut Choices, at: u64| {
+        let call = |choices: &mut ChoiceSequence, at: u64| {
             choices.reseed(round * (USUAL + FAR) + at);
             let drawn = if at < USUAL { generator.call(choices) } else { generator.far_call(choices) };
             drawn.ok().flatten().filter(|call| {
                 narrow.is_none() || signature.roles(call).is_ok_and(|roles| capability.covers(&roles))
             })
         };
-        let drawn = (0..draws).into_par_iter().map_init(|| Choices::from_seed(0), call);
+        let drawn = (0..draws).into_par_iter().map_init(|| ChoiceSequence::from_seed(0), call);
         let mut calls: Vec<Call> = drawn.flatten().collect();
         let mut large = 0;
         calls.retain(|call| {
@@ -126,7 +126,7 @@ mod tests {
         let one_layout = all().into_iter().filter(|mutant| mutant.layouts().len() == 1).collect::<Vec<_>>();
         assert!(one_layout.len() > 300 && one_layout.len() < all().len(), "{}", one_layout.len());
         for signature in builtin::signatures() {
-            let draws = Draws::new(signature, None, 0, 10);
+            let draws = AnsweredCalls::new(signature, None, 0, 10);
             one_layout.par_iter().filter(|mutant| mutant.is_wrong_for(signature.form)).for_each(|mutant| {
                 let answer = |call: &Call| mutant.model().answer(signature, call, mutant.profiles[0], 1);
                 for call in &draws.calls {
@@ -158,7 +158,7 @@ mod tests {
             trapped.origin = |_, _, _| panic!("a step of elements");
             let mut model = CORRECT;
             model.take_over_unused(signature.form, &trapped);
-            let draws = Draws::new(signature, None, 0, 1000);
+            let draws = AnsweredCalls::new(signature, None, 0, 1000);
             for (profile, right) in &draws.right {
                 for (call, right) in draws.calls.iter().zip(right) {
                     assert_eq!(model.answer(signature, call, *profile, 1), *right, "{call:?}");

@@ -3,7 +3,7 @@
 use gather_spec::{ErrorCode, ErrorFields};
 
 use super::mutant::{Mutant, WRAP};
-use gather_campaign::model::{self, Asked, Dims, ORDER};
+use gather_campaign::model::{self, ModelCall, ORDER, ShapeParts};
 
 pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(
@@ -152,7 +152,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "tensorflow 2.21.0, tf.gather_nd with several bad rows: whichever was stored last is named",
         |model| {
             model.offender =
-                |asked, dims, indices| (0..indices.len()).rev().find(|at| is_bad(asked, dims, indices, *at));
+                |call, dims, indices| (0..indices.len()).rev().find(|at| is_bad(call, dims, indices, *at));
         },
     ),
     Mutant::new(
@@ -160,11 +160,11 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "looks at all first components before all second ones",
         "class: a check per column",
         |model| {
-            model.offender = |asked, dims, indices| {
+            model.offender = |call, dims, indices| {
                 let depth = dims.depth.max(1);
                 (0..depth)
                     .flat_map(|component| (component..indices.len()).step_by(depth))
-                    .find(|at| is_bad(asked, dims, indices, *at))
+                    .find(|at| is_bad(call, dims, indices, *at))
             };
         },
     ),
@@ -173,9 +173,9 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "names an index that is too large before one that is negative",
         "class: two passes over the indices",
         |model| {
-            model.offender = |asked, dims, indices| {
+            model.offender = |call, dims, indices| {
                 let large = |at: &usize| indices[*at] >= model::bound_of(dims, *at) as i128;
-                (0..indices.len()).find(large).or_else(|| model::offender(asked, dims, indices))
+                (0..indices.len()).find(large).or_else(|| model::offender(call, dims, indices))
             };
         },
     ),
@@ -184,9 +184,9 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "says where a bad index stands by one number, whatever the rank",
         "class: a flat position",
         |model| {
-            model.offence = |asked, dims, indices, at| {
-                let position = Some(vec![at / row_length(asked)]);
-                ErrorFields { position, ..model::offence(asked, dims, indices, at) }
+            model.offence = |call, dims, indices, at| {
+                let position = Some(vec![at / row_length(call)]);
+                ErrorFields { position, ..model::offence(call, dims, indices, at) }
             };
         },
     ),
@@ -195,8 +195,8 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "says where a bad index stands from the last axis to the first",
         "class: column-major positions",
         |model| {
-            model.offence = |asked, dims, indices, at| {
-                let mut fields = model::offence(asked, dims, indices, at);
+            model.offence = |call, dims, indices, at| {
+                let mut fields = model::offence(call, dims, indices, at);
                 fields.position.iter_mut().for_each(|position| position.reverse());
                 fields
             };
@@ -207,9 +207,9 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "leaves the batch out of where a bad index stands",
         "class: a position in what one worker sees",
         |model| {
-            model.offence = |asked, dims, indices, at| {
-                let mut fields = model::offence(asked, dims, indices, at);
-                let batch = asked.batch();
+            model.offence = |call, dims, indices, at| {
+                let mut fields = model::offence(call, dims, indices, at);
+                let batch = call.batch();
                 fields.position.iter_mut().for_each(|position| drop(position.drain(..batch)));
                 fields
             };
@@ -220,8 +220,8 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "counts positions from 1",
         "class: languages that count from 1",
         |model| {
-            model.offence = |asked, dims, indices, at| {
-                let mut fields = model::offence(asked, dims, indices, at);
+            model.offence = |call, dims, indices, at| {
+                let mut fields = model::offence(call, dims, indices, at);
                 fields.position.iter_mut().flatten().for_each(|at| *at += 1);
                 fields
             };
@@ -232,9 +232,9 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "always names the first component",
         "class: a field that nobody fills",
         |model| {
-            model.offence = |asked, dims, indices, at| ErrorFields {
+            model.offence = |call, dims, indices, at| ErrorFields {
                 component: Some(0),
-                ..model::offence(asked, dims, indices, at)
+                ..model::offence(call, dims, indices, at)
             };
         },
     ),
@@ -243,8 +243,8 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "makes the component a part of the position",
         "class: the multi-index of the element for that of the row",
         |model| {
-            model.offence = |asked, dims, indices, at| {
-                let mut fields = model::offence(asked, dims, indices, at);
+            model.offence = |call, dims, indices, at| {
+                let mut fields = model::offence(call, dims, indices, at);
                 fields.position.iter_mut().for_each(|position| position.extend(fields.component));
                 fields
             };
@@ -255,10 +255,10 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "reports a bad negative index with the size of its axis added",
         "class: a value that was overwritten before it is reported",
         |model| {
-            model.offence = |asked, dims, indices, at| {
+            model.offence = |call, dims, indices, at| {
                 let bound = model::bound_of(dims, at) as i128;
                 let index = indices[at] + if indices[at] < 0 { bound } else { 0 };
-                ErrorFields { index: Some(index), ..model::offence(asked, dims, indices, at) }
+                ErrorFields { index: Some(index), ..model::offence(call, dims, indices, at) }
             };
         },
     )
@@ -268,9 +268,9 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "reports a negative index as a large one",
         "class: a value printed as unsigned",
         |model| {
-            model.offence = |asked, dims, indices, at| {
+            model.offence = |call, dims, indices, at| {
                 let index = indices[at] + if indices[at] < 0 { 1 << 64 } else { 0 };
-                ErrorFields { index: Some(index), ..model::offence(asked, dims, indices, at) }
+                ErrorFields { index: Some(index), ..model::offence(call, dims, indices, at) }
             };
         },
     ),
@@ -279,9 +279,9 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "reports the largest index for the bound",
         "class: an end that is included",
         |model| {
-            model.offence = |asked, dims, indices, at| {
+            model.offence = |call, dims, indices, at| {
                 let bound = model::bound_of(dims, at).checked_sub(1);
-                ErrorFields { bound, ..model::offence(asked, dims, indices, at) }
+                ErrorFields { bound, ..model::offence(call, dims, indices, at) }
             };
         },
     ),
@@ -290,9 +290,9 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "reports the size of the first axis of params for the bound",
         "class: the size of another axis",
         |model| {
-            model.offence = |asked, dims, indices, at| {
-                let bound = asked.params().first().copied();
-                ErrorFields { bound, ..model::offence(asked, dims, indices, at) }
+            model.offence = |call, dims, indices, at| {
+                let bound = call.params().first().copied();
+                ErrorFields { bound, ..model::offence(call, dims, indices, at) }
             };
         },
     ),
@@ -340,11 +340,11 @@ const fn moved(one: ErrorCode, other: ErrorCode) -> [ErrorCode; ORDER.len()] {
     order
 }
 
-fn is_bad(asked: &Asked<'_>, dims: &Dims, indices: &[i128], at: usize) -> bool {
-    asked.within(indices[at], model::bound_of(dims, at)).is_none()
+fn is_bad(call: &ModelCall<'_>, dims: &ShapeParts, indices: &[i128], at: usize) -> bool {
+    call.within(indices[at], model::bound_of(dims, at)).is_none()
 }
 
 /// The number of index values that share a position.
-fn row_length(asked: &Asked<'_>) -> usize {
-    if asked.by_rows() { asked.indices().last().copied().unwrap_or(1).max(1) } else { 1 }
+fn row_length(call: &ModelCall<'_>) -> usize {
+    if call.by_rows() { call.indices().last().copied().unwrap_or(1).max(1) } else { 1 }
 }

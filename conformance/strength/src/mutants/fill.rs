@@ -5,21 +5,21 @@ use gather_spec::signature::ModePolicy;
 use gather_spec::{BadIndex, DType, Element, NegativeIndex, Profile, Tensor};
 
 use super::mutant::Mutant;
-use gather_campaign::model::{Asked, element, filler, within};
+use gather_campaign::model::{ModelCall, element, filler, within};
 
 pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "fills-with-zeros",
         "gives zeros where the page names another element",
         "jax 0.10.2, jax.numpy.take_along_axis along an empty axis",
-        |model| model.filler = |asked| Element::zero(asked.roles.params.dtype()),
+        |model| model.filler = |call| Element::zero(call.roles.params.dtype()),
     ),
     Mutant::new(
         "fills-signed-with-the-largest",
         "fills signed integers with the largest value, as it does unsigned ones",
         "class: a fill of the wrong dtype",
         |model| {
-            model.filler = |asked| match (asked.profile.bad, right(asked, None), asked.roles.params.dtype()) {
+            model.filler = |call| match (call.profile.bad, right(call, None), call.roles.params.dtype()) {
                 (BadIndex::Fill, Element::Bits(bits), dtype) if dtype.kind() == Kind::Signed => {
                     Element::Bits(bits - 1)
                 }
@@ -32,14 +32,10 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "cuts the lowest value of 32 bits to the width of narrower integers, which gives 0",
         "class: a fill of the wrong dtype",
         |model| {
-            model.filler = |asked| {
-                let dtype = asked.roles.params.dtype();
+            model.filler = |call| {
+                let dtype = call.roles.params.dtype();
                 let narrow = dtype.kind() == Kind::Signed && dtype.size() < 4;
-                if narrow && asked.profile.bad == BadIndex::Fill {
-                    Element::zero(dtype)
-                } else {
-                    filler(asked)
-                }
+                if narrow && call.profile.bad == BadIndex::Fill { Element::zero(dtype) } else { filler(call) }
             };
         },
     ),
@@ -48,10 +44,10 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "fills integers of 64 bits with the extreme value of 32 bits",
         "class: a fill of the wrong dtype",
         |model| {
-            model.filler = |asked| match (asked.profile.bad, asked.roles.params.dtype()) {
+            model.filler = |call| match (call.profile.bad, call.roles.params.dtype()) {
                 (BadIndex::Fill, DType::I64) => Element::Bits(0xFFFF_FFFF_8000_0000),
                 (BadIndex::Fill, DType::U64) => Element::Bits(0xFFFF_FFFF),
-                _ => filler(asked),
+                _ => filler(call),
             };
         },
     ),
@@ -60,12 +56,12 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "fills floats with infinity in place of a NaN",
         "class: the bits of the exponent alone",
         |model| {
-            model.filler = |asked| match (asked.profile.bad, asked.roles.params.dtype()) {
+            model.filler = |call| match (call.profile.bad, call.roles.params.dtype()) {
                 (BadIndex::Fill, DType::F16) => Element::Bits(0x7C00),
                 (BadIndex::Fill, DType::BF16) => Element::Bits(0x7F80),
                 (BadIndex::Fill, DType::F32) => Element::Bits(0x7F80_0000),
                 (BadIndex::Fill, DType::F64) => Element::Bits(0x7FF0 << 48),
-                _ => filler(asked),
+                _ => filler(call),
             };
         },
     ),
@@ -74,10 +70,10 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "puts the NaN of a complex number into its imaginary part alone",
         "class: the parts of a complex number mixed up",
         |model| {
-            model.filler = |asked| match (asked.profile.bad, asked.roles.params.dtype()) {
+            model.filler = |call| match (call.profile.bad, call.roles.params.dtype()) {
                 (BadIndex::Fill, DType::C64) => Element::Bits(0x7FC0_0000 << 32),
                 (BadIndex::Fill, DType::C128) => Element::Bits(0x7FF8 << 112),
-                _ => filler(asked),
+                _ => filler(call),
             };
         },
     ),
@@ -86,9 +82,9 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "fills booleans with false",
         "class: a fill of the wrong dtype",
         |model| {
-            model.filler = |asked| match (asked.profile.bad, asked.roles.params.dtype()) {
+            model.filler = |call| match (call.profile.bad, call.roles.params.dtype()) {
                 (BadIndex::Fill, DType::Bool) => Element::Bits(0),
-                _ => filler(asked),
+                _ => filler(call),
             };
         },
     ),
@@ -97,9 +93,9 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "fills the first element of a slice, and leaves zeros in the others",
         "class: a scalar store where a row is meant",
         |model| {
-            model.element = |asked, dims, params, pick, at| match pick {
-                None if at > 0 => Element::zero(asked.roles.params.dtype()),
-                _ => element(asked, dims, params, pick, at),
+            model.element = |call, dims, params, pick, at| match pick {
+                None if at > 0 => Element::zero(call.roles.params.dtype()),
+                _ => element(call, dims, params, pick, at),
             };
         },
     ),
@@ -118,17 +114,17 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "fill-value-ignored",
         "fills with the page's own element, whichever is sent",
         "class: an argument that is dropped on its way",
-        |model| model.filler = |asked| right(asked, None),
+        |model| model.filler = |call| right(call, None),
     ),
     Mutant::new(
         "fill-value-of-zero-is-none",
         "takes a fill value of zero for none",
         "class: `fill_value or default` in Python",
         |model| {
-            model.filler = |asked| {
-                let zero = Element::zero(asked.roles.params.dtype());
-                let sent = asked.roles.fill_value.as_ref().filter(|sent| sent.element(&[]) != zero);
-                right(asked, sent)
+            model.filler = |call| {
+                let zero = Element::zero(call.roles.params.dtype());
+                let sent = call.roles.fill_value.as_ref().filter(|sent| sent.element(&[]) != zero);
+                right(call, sent)
             };
         },
     ),
@@ -148,7 +144,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "fill-value-of-32-bits",
         "cuts a fill value to 32 bits",
         "class: a fill of the wrong dtype",
-        |model| model.filler = |asked| sent_as(asked, |_, bits| bits & u128::from(u32::MAX)),
+        |model| model.filler = |call| sent_as(call, |_, bits| bits & u128::from(u32::MAX)),
     ),
     Mutant::new(
         "fill-value-of-8-bits",
@@ -156,14 +152,14 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "class: a fill of the wrong dtype",
         |model| {
             model.filler =
-                |asked| sent_as(asked, |dtype, bits| if dtype.is_integer() { bits & 0xFF } else { bits });
+                |call| sent_as(call, |dtype, bits| if dtype.is_integer() { bits & 0xFF } else { bits });
         },
     ),
     Mutant::new(
         "fill-value-through-a-float",
         "turns a fill value of 64-bit integers into a float and back",
         "class: a scalar argument in a double",
-        |model| model.filler = |asked| sent_as(asked, through_float),
+        |model| model.filler = |call| sent_as(call, through_float),
     ),
     Mutant::new(
         "fill-value-rounded-to-f32",
@@ -171,7 +167,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "class: a scalar argument in a float",
         |model| {
             model.filler =
-                |asked| sent_as(asked, |dtype, bits| if dtype == DType::F64 { rounded(bits) } else { bits });
+                |call| sent_as(call, |dtype, bits| if dtype == DType::F64 { rounded(bits) } else { bits });
         },
     ),
     Mutant::new(
@@ -179,12 +175,12 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "fills with the quiet NaN where a NaN with other bits is sent",
         "jax 0.10.2, fill_value of bfloat16",
         |model| {
-            model.filler = |asked| {
-                let own = right(asked, None);
-                let nan = asked.signature.fill.filter(|_| asked.profile.bad == BadIndex::Fill);
-                let dtype = asked.roles.params.dtype();
+            model.filler = |call| {
+                let own = right(call, None);
+                let nan = call.signature.fill.filter(|_| call.profile.bad == BadIndex::Fill);
+                let dtype = call.roles.params.dtype();
                 let is_nan = |sent: &Element| nan.is_some_and(|fill| fill.allows(dtype, sent));
-                if is_nan(&filler(asked)) && dtype.kind() == Kind::Float { own } else { filler(asked) }
+                if is_nan(&filler(call)) && dtype.kind() == Kind::Float { own } else { filler(call) }
             };
         },
     ),
@@ -193,8 +189,8 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "fills with 0 where -0 is sent",
         "class: a comparison with 0 in place of bits",
         |model| {
-            model.filler = |asked| {
-                sent_as(asked, |dtype, bits| {
+            model.filler = |call| {
+                sent_as(call, |dtype, bits| {
                     let sign = 1 << (8 * dtype.size() - 1);
                     if dtype.kind() == Kind::Float && bits == sign { 0 } else { bits }
                 })
@@ -206,8 +202,8 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "fills with the real part of a complex number",
         "class: a scalar argument in a double",
         |model| {
-            model.filler = |asked| {
-                sent_as(asked, |dtype, bits| match dtype {
+            model.filler = |call| {
+                sent_as(call, |dtype, bits| match dtype {
                     DType::C64 => bits & u128::from(u32::MAX),
                     DType::C128 => bits & u128::from(u64::MAX),
                     _ => bits,
@@ -220,8 +216,8 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "fills all rows with the value that is sent if one index is bad",
         "class: a flag of the call in place of one of the row",
         |model| {
-            model.arrange = |asked, _, picks| {
-                let all = asked.roles.fill_value.is_some() && picks.contains(&None);
+            model.arrange = |call, _, picks| {
+                let all = call.roles.fill_value.is_some() && picks.contains(&None);
                 if all { vec![None; picks.len()] } else { picks }
             };
         },
@@ -237,26 +233,26 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "adds the size of the axis to an index that is still negative once more before it fills",
         "class: a loop in place of an if",
         |model| {
-            model.within = |asked, index, bound| match asked.profile.bad {
+            model.within = |call, index, bound| match call.profile.bad {
                 BadIndex::Fill if index < 0 => {
-                    within(asked, index, bound).or_else(|| within(asked, index + bound as i128, bound))
+                    within(call, index, bound).or_else(|| within(call, index + bound as i128, bound))
                 }
-                _ => within(asked, index, bound),
+                _ => within(call, index, bound),
             };
         },
     ),
 ];
 
 /// The right element, as if `sent` were the fill value of the call.
-fn right(asked: &Asked<'_>, sent: Option<&Tensor>) -> Element {
-    asked.signature.filler(asked.profile, asked.roles.params.dtype(), sent)
+fn right(call: &ModelCall<'_>, sent: Option<&Tensor>) -> Element {
+    call.signature.filler(call.profile, call.roles.params.dtype(), sent)
 }
 
 /// The right element, with its bits changed by a function if the call sends a fill value that is used.
-fn sent_as(asked: &Asked<'_>, change: fn(DType, u128) -> u128) -> Element {
-    let sends = asked.profile.bad == BadIndex::Fill && asked.roles.fill_value.is_some();
-    match filler(asked) {
-        Element::Bits(bits) if sends => Element::Bits(change(asked.roles.params.dtype(), bits)),
+fn sent_as(call: &ModelCall<'_>, change: fn(DType, u128) -> u128) -> Element {
+    let sends = call.profile.bad == BadIndex::Fill && call.roles.fill_value.is_some();
+    match filler(call) {
+        Element::Bits(bits) if sends => Element::Bits(change(call.roles.params.dtype(), bits)),
         right => right,
     }
 }

@@ -1,7 +1,7 @@
 //! Wrong about strides: reads a tensor as row-major that is not.
 
 use super::mutant::Mutant;
-use gather_campaign::model::memory::{Read, misread};
+use gather_campaign::model::memory::{ParamsElements, misread};
 
 const ON_PARAMS: &str =
     "a strided source was read wrongly: https://github.com/huggingface/candle/issues/3710";
@@ -12,31 +12,38 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "params-strides-ignored",
         "reads params from its first element on as if there were no strides",
         ON_PARAMS,
-        |model| model.read_params = |params| Read::Copied(misread(params, |shape, _| row_major(shape))),
+        |model| {
+            model.read_params = |params| ParamsElements::Copied(misread(params, |shape, _| row_major(shape)))
+        },
     ),
     Mutant::new(
         "params-taken-for-untransposed",
         "takes the strides of params for sorted from large to small",
         ON_PARAMS,
-        |model| model.read_params = |params| Read::Copied(misread(params, |_, strides| sorted(strides))),
+        |model| {
+            model.read_params = |params| ParamsElements::Copied(misread(params, |_, strides| sorted(strides)))
+        },
     ),
     Mutant::new(
         "gaps-in-params-ignored",
         "takes params with gaps after its rows for one without",
         "a view of the wrong extent: https://github.com/torch-spyre/torch-spyre/issues/3851",
-        |model| model.read_params = |params| Read::Copied(misread(params, without_gaps)),
+        |model| model.read_params = |params| ParamsElements::Copied(misread(params, without_gaps)),
     ),
     Mutant::new(
         "negative-strides-of-params-ignored",
         "steps forward through params where its axes run backwards",
         "libraries without negative strides, where a flip must be a copy",
-        |model| model.read_params = |params| Read::Copied(misread(params, |_, strides| forward(strides))),
+        |model| {
+            model.read_params =
+                |params| ParamsElements::Copied(misread(params, |_, strides| forward(strides)))
+        },
     ),
     Mutant::new(
         "stride-0-of-params-ignored",
         "steps through an axis of params that is repeated",
         "expanded input on CUDA: https://github.com/pytorch/pytorch/issues/151978",
-        |model| model.read_params = |params| Read::Copied(misread(params, expanded)),
+        |model| model.read_params = |params| ParamsElements::Copied(misread(params, expanded)),
     ),
     Mutant::new(
         "indices-strides-ignored",

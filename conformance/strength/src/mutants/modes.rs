@@ -42,7 +42,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "follows the default mode where the page does not have the one that is sent",
         "class: an attribute that is looked up with a fallback",
         |model| {
-            model.faulty = |code, asked| code != ErrorCode::ModeUnknown && faulty(code, asked);
+            model.faulty = |code, call| code != ErrorCode::ModeUnknown && faulty(code, call);
             model.mode = |signature, roles| signature.mode(roles).or(signature.modes().first());
         },
     ),
@@ -51,14 +51,14 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "knows a mode by its first letter, whatever its case",
         "class: inexact matches of mode, which NumPy deprecated in version 1.20",
         |model| {
-            model.faulty = |code, asked| {
+            model.faulty = |code, call| {
                 let letter = |mode: &str| mode.bytes().next().map(|byte| byte.to_ascii_lowercase());
                 let known = |sent: &String| {
-                    let mut modes = asked.signature.modes().iter();
+                    let mut modes = call.signature.modes().iter();
                     modes.any(|mode| letter(&mode.mode) == letter(sent))
                 };
-                let lenient = code == ErrorCode::ModeUnknown && asked.roles.mode.as_ref().is_some_and(known);
-                !lenient && faulty(code, asked)
+                let lenient = code == ErrorCode::ModeUnknown && call.roles.mode.as_ref().is_some_and(known);
+                !lenient && faulty(code, call)
             };
         },
     ),
@@ -67,9 +67,9 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "takes the remainder as the processor divides, which is negative for a negative index",
         "class: the operator % of C, Rust and Java",
         |model| {
-            model.within = |asked, index, bound| match asked.profile.bad {
+            model.within = |call, index, bound| match call.profile.bad {
                 BadIndex::Modulo if bound > 0 => Some(index % bound as i128),
-                _ => within(asked, index, bound),
+                _ => within(call, index, bound),
             };
         },
     ),
@@ -78,9 +78,9 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "takes the remainder of the index without its sign",
         "class: abs before %",
         |model| {
-            model.within = |asked, index, bound| match asked.profile.bad {
+            model.within = |call, index, bound| match call.profile.bad {
                 BadIndex::Modulo if bound > 0 => Some(index.abs() % bound as i128),
-                _ => within(asked, index, bound),
+                _ => within(call, index, bound),
             };
         },
     ),
@@ -89,7 +89,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "adds or subtracts the size of the axis once only, and clamps what is then still outside",
         "class: an if in place of a loop",
         |model| {
-            model.within = |asked, index, bound| match (asked.profile.bad, bound as i128) {
+            model.within = |call, index, bound| match (call.profile.bad, bound as i128) {
                 (BadIndex::Modulo, size) if size > 0 => {
                     let once = if index < 0 {
                         index + size
@@ -100,7 +100,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
                     };
                     Some(once.clamp(0, size - 1))
                 }
-                _ => within(asked, index, bound),
+                _ => within(call, index, bound),
             };
         },
     ),
@@ -109,9 +109,9 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "takes the remainder by a mask, as if the size of the axis were a power of two",
         "class: & (size - 1) in place of %",
         |model| {
-            model.within = |asked, index, bound| match asked.profile.bad {
+            model.within = |call, index, bound| match call.profile.bad {
                 BadIndex::Modulo if bound > 0 => Some(index & (bound as i128 - 1)),
-                _ => within(asked, index, bound),
+                _ => within(call, index, bound),
             };
         },
     ),
@@ -120,9 +120,9 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "cuts an index to 32 bits before it takes the remainder",
         "class: an index in an int",
         |model| {
-            model.within = |asked, index, bound| match asked.profile.bad {
+            model.within = |call, index, bound| match call.profile.bad {
                 BadIndex::Modulo if bound > 0 => Some(i128::from(low_half(index)).rem_euclid(bound as i128)),
-                _ => within(asked, index, bound),
+                _ => within(call, index, bound),
             };
         },
     ),
@@ -131,11 +131,11 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "reads an unsigned index of 64 bits as a signed one before it takes the remainder",
         "numpy 2.4.6, numpy.take with indices of uint64",
         |model| {
-            model.within = |asked, index, bound| match asked.profile.bad {
+            model.within = |call, index, bound| match call.profile.bad {
                 BadIndex::Modulo if bound > 0 && index >= 1 << 63 => {
                     Some((index - (1 << 64)).rem_euclid(bound as i128))
                 }
-                _ => within(asked, index, bound),
+                _ => within(call, index, bound),
             };
         },
     ),

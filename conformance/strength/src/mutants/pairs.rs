@@ -7,7 +7,7 @@ use gather_spec::{DType, Profile, Run, Signature, Signatures};
 use rayon::prelude::*;
 
 use super::all;
-use super::concern::Draws;
+use super::concern::AnsweredCalls;
 use super::mutant::{Mutant, declaring};
 use super::strength::{CaughtUnder, LaidOut, Trial};
 use gather_conformance::backend::Description;
@@ -22,14 +22,14 @@ pub const NARROW: [Dtypes; 4] = [
 ];
 
 /// A mutant and an operator that it is wrong on.
-pub type Pair<'a> = (&'static Mutant, &'a str);
+pub type MutantOnOperator<'a> = (&'static Mutant, &'a str);
 
 /// The pairs that `draws` drawn calls of each operator show, of which all beyond 9,000 are far ones.
 #[must_use]
-pub fn wrong(signatures: &Signatures, draws: u64) -> Vec<Pair<'_>> {
+pub fn wrong(signatures: &Signatures, draws: u64) -> Vec<MutantOnOperator<'_>> {
     let signatures: Vec<&Signature> = signatures.iter().collect();
     let of_operator = |signature: &'_ Signature| {
-        let draws = Draws::some(signature, draws);
+        let draws = AnsweredCalls::some(signature, draws);
         all().into_par_iter().filter(|mutant| draws.are_wrong_for(mutant)).collect::<Vec<_>>()
     };
     let pairs = signatures.into_par_iter().flat_map_iter(|signature| {
@@ -44,9 +44,9 @@ pub fn wrong(signatures: &Signatures, draws: u64) -> Vec<Pair<'_>> {
 pub fn open<'a>(
     signatures: &Signatures,
     cases: &[&Run],
-    pairs: &[Pair<'a>],
+    pairs: &[MutantOnOperator<'a>],
     declared: Option<Dtypes>,
-) -> Vec<Pair<'a>> {
+) -> Vec<MutantOnOperator<'a>> {
     let asked = asked(signatures, cases, declared);
     let trial = Trial::new(signatures, asked.par_iter().map(LaidOut::new).collect(), declared);
     pairs.par_iter().filter(|(mutant, operator)| !trial.catches(mutant, operator)).copied().collect()
@@ -81,13 +81,17 @@ fn asked(signatures: &Signatures, cases: &[&Run], declared: Option<Dtypes>) -> V
 
 /// The pairs that are also wrong on some call in the declared dtypes.
 #[must_use]
-pub fn wrong_within<'a>(signatures: &Signatures, pairs: &[Pair<'a>], declared: Dtypes) -> Vec<Pair<'a>> {
+pub fn wrong_within<'a>(
+    signatures: &Signatures,
+    pairs: &[MutantOnOperator<'a>],
+    declared: Dtypes,
+) -> Vec<MutantOnOperator<'a>> {
     let operators: BTreeSet<&str> = pairs.iter().map(|(_, operator)| *operator).collect();
     let signatures = signatures.iter().filter(|signature| operators.contains(signature.operator.as_str()));
     let signatures: Vec<&Signature> = signatures.collect();
-    let draws: Vec<Draws> =
-        signatures.into_par_iter().map(|signature| Draws::usual(signature, Some(declared))).collect();
-    let is_wrong = |(mutant, operator): &&Pair<'_>| {
+    let draws: Vec<AnsweredCalls> =
+        signatures.into_par_iter().map(|signature| AnsweredCalls::usual(signature, Some(declared))).collect();
+    let is_wrong = |(mutant, operator): &&MutantOnOperator<'_>| {
         draws.iter().any(|draws| draws.operator() == *operator && draws.are_wrong_for(mutant))
     };
     pairs.par_iter().filter(is_wrong).copied().collect()

@@ -3,7 +3,7 @@
 use gather_spec::{BadIndex, Element, NegativeIndex, Profile};
 
 use super::mutant::{CLAMP, ERROR, Mutant, WRAP, ZERO};
-use gather_campaign::model::{self, Pick};
+use gather_campaign::model::{self, SliceSource};
 
 pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(
@@ -58,24 +58,24 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "zeroes the first element of a bad slice, the rest is that of the nearest good one",
         "the kernel did not store zeros: https://github.com/openvinotoolkit/openvino_contrib/issues/694",
         |model| {
-            model.resolve = |asked, dims, row| {
-                let good = model::resolve(asked, dims, row);
+            model.resolve = |call, dims, row| {
+                let good = model::resolve(call, dims, row);
                 let nearest = |(at, bound): (&i128, &usize)| (*at).min(*bound as i128 - 1).max(0);
                 let nearest = row.iter().zip(&dims.bounds).map(nearest);
                 // A negative sign marks a slice to be zeroed.
                 Some(good.unwrap_or_else(|| nearest.map(|at| at - MARK).collect()))
             };
-            model.offset = |asked, dims, batch, mid, at| {
+            model.offset = |call, dims, batch, mid, at| {
                 let bad = at.first().is_some_and(|at| *at < 0);
                 let plain = |at: &i128| if bad { at + MARK } else { *at };
                 let plain: Vec<i128> = at.iter().map(plain).collect();
-                let offset = model::offset(asked, dims, batch, mid, &plain);
+                let offset = model::offset(call, dims, batch, mid, &plain);
                 if bad { offset - MARK } else { offset }
             };
-            model.element = |asked, dims, params, pick, at| match pick {
-                Some(start) if start < 0 && at == 0 => Element::zero(asked.roles.params.dtype()),
-                Some(start) if start < 0 => model::element(asked, dims, params, Some(start + MARK), at),
-                _ => model::element(asked, dims, params, pick, at),
+            model.element = |call, dims, params, pick, at| match pick {
+                Some(start) if start < 0 && at == 0 => Element::zero(call.roles.params.dtype()),
+                Some(start) if start < 0 => model::element(call, dims, params, Some(start + MARK), at),
+                _ => model::element(call, dims, params, pick, at),
             };
         },
     )
@@ -99,7 +99,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         |model| {
             model.arrange = |_, _, picks| {
                 let mut good = true;
-                let mut keep = |pick: Pick| {
+                let mut keep = |pick: SliceSource| {
                     good &= pick.is_some();
                     pick.filter(|_| good)
                 };
@@ -115,7 +115,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         |model| {
             model.arrange = |_, _, picks| {
                 let count = picks.len();
-                let mut good: Vec<Pick> = picks.into_iter().filter(Option::is_some).collect();
+                let mut good: Vec<SliceSource> = picks.into_iter().filter(Option::is_some).collect();
                 good.resize(count, None);
                 good
             };
@@ -128,7 +128,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "paddlepaddle 3.3.1: gather_nd, x of shape [0, 3], index [[0, 0]] gives memory that nobody wrote",
         |model| {
             model.element =
-                |asked, dims, params, pick, at| model::element(asked, dims, params, pick.or(Some(-1 << 100)), at);
+                |call, dims, params, pick, at| model::element(call, dims, params, pick.or(Some(-1 << 100)), at);
         },
     )
     .under(&[ZERO]),
@@ -137,8 +137,8 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "takes a bad component for 0 instead of zeroing the slice",
         "the error became a warning and index 0: https://github.com/onnx/onnx-mlir/issues/3077",
         |model| {
-            model.resolve = |asked, dims, row| {
-                let zeroed = |(index, bound): (&i128, &usize)| asked.within(*index, *bound).unwrap_or(0);
+            model.resolve = |call, dims, row| {
+                let zeroed = |(index, bound): (&i128, &usize)| call.within(*index, *bound).unwrap_or(0);
                 Some(row.iter().zip(&dims.bounds).map(zeroed).collect())
             };
         },
@@ -149,8 +149,8 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "gives NaN for a bad index of floats, and the least integer of integers",
         "the mode fill of jax.numpy.take; the same with the gather of https://github.com/jax-ml/jax/issues/3604",
         |model| {
-            model.element = |asked, dims, params, pick, at| match (pick, asked.roles.params.dtype()) {
-                (None, gather_spec::DType::String) | (Some(_), _) => model::element(asked, dims, params, pick, at),
+            model.element = |call, dims, params, pick, at| match (pick, call.roles.params.dtype()) {
+                (None, gather_spec::DType::String) | (Some(_), _) => model::element(call, dims, params, pick, at),
                 (None, dtype) => Element::Bits(payload_of_nothing(dtype)),
             };
         },
@@ -161,9 +161,9 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "gives a string of one zero byte for a bad index, not an empty one",
         "class: the zero of bytes taken for the zero of strings",
         |model| {
-            model.element = |asked, dims, params, pick, at| match (pick, asked.roles.params.dtype()) {
+            model.element = |call, dims, params, pick, at| match (pick, call.roles.params.dtype()) {
                 (None, gather_spec::DType::String) => Element::Bytes("\0".into()),
-                _ => model::element(asked, dims, params, pick, at),
+                _ => model::element(call, dims, params, pick, at),
             };
         },
     )
@@ -173,9 +173,9 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "clamps every component of a row to 0 if one of them is bad",
         "class: a clamp of the row where one of the component is meant",
         |model| {
-            model.resolve = |asked, dims, row| {
-                let bad = row.iter().zip(&dims.bounds).any(|(at, bound)| asked.within(*at, *bound).is_none());
-                if bad { model::resolve(asked, dims, &vec![0; row.len()]) } else { model::resolve(asked, dims, row) }
+            model.resolve = |call, dims, row| {
+                let bad = row.iter().zip(&dims.bounds).any(|(at, bound)| call.within(*at, *bound).is_none());
+                if bad { model::resolve(call, dims, &vec![0; row.len()]) } else { model::resolve(call, dims, row) }
             };
         },
     )
@@ -185,12 +185,12 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "clamps to -1 where the axis has no element",
         "tensorflow 2.21.0, jit_compile=True: params of shape [0, 3]",
         |model| {
-            model.resolve = |asked, dims, row| {
+            model.resolve = |call, dims, row| {
                 let empty = dims.bounds.contains(&0) && !row.is_empty();
-                if empty { Some(vec![-1; row.len()]) } else { model::resolve(asked, dims, row) }
+                if empty { Some(vec![-1; row.len()]) } else { model::resolve(call, dims, row) }
             };
-            model.offset = |asked, dims, batch, mid, at| {
-                if at.contains(&-1) { -1 << 100 } else { model::offset(asked, dims, batch, mid, at) }
+            model.offset = |call, dims, batch, mid, at| {
+                if at.contains(&-1) { -1 << 100 } else { model::offset(call, dims, batch, mid, at) }
             };
         },
     )

@@ -12,9 +12,9 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "refuses index rows without components",
         "the ONNX text forbids k = 0; openvino 2026.4.1 gives garbage for it",
         |model| {
-            model.faulty = |code, asked| {
-                let none = asked.components() == Some(0);
-                code == ErrorCode::IndexDepth && none || model::faulty(code, asked)
+            model.faulty = |code, call| {
+                let none = call.components() == Some(0);
+                code == ErrorCode::IndexDepth && none || model::faulty(code, call)
             };
         },
     ),
@@ -34,8 +34,8 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "refuses indices of rank 1",
         "the Paddle page asks for a rank above 1: https://github.com/PaddlePaddle/Paddle/issues/51413",
         |model| {
-            model.faulty = |code, asked| {
-                code == ErrorCode::IndicesRank && asked.indices().len() == 1 || model::faulty(code, asked)
+            model.faulty = |code, call| {
+                code == ErrorCode::IndicesRank && call.indices().len() == 1 || model::faulty(code, call)
             };
         },
     ),
@@ -55,8 +55,8 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "refuses a scalar index",
         "0-D indices: https://github.com/PaddlePaddle/Paddle/pull/50271",
         |model| {
-            model.faulty = |code, asked| {
-                code == ErrorCode::IndicesRank && asked.indices().is_empty() || model::faulty(code, asked)
+            model.faulty = |code, call| {
+                code == ErrorCode::IndicesRank && call.indices().is_empty() || model::faulty(code, call)
             };
         },
     ),
@@ -65,8 +65,8 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "refuses params of rank 0 where rows have no components",
         "tensorflow 2.21.0: params must be at least a vector",
         |model| {
-            model.faulty = |code, asked| {
-                code == ErrorCode::ParamsRank && asked.params().is_empty() || model::faulty(code, asked)
+            model.faulty = |code, call| {
+                code == ErrorCode::ParamsRank && call.params().is_empty() || model::faulty(code, call)
             };
         },
     ),
@@ -86,7 +86,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "does not hold the depth against the rank of params, and drops what is too much",
         "the difference of two ranks underflowed: https://github.com/sonos/tract/issues/1353",
         |model| {
-            model.faulty = |code, asked| code != ErrorCode::IndexDepth && model::faulty(code, asked);
+            model.faulty = |code, call| code != ErrorCode::IndexDepth && model::faulty(code, call);
         },
     ),
     Mutant::new(
@@ -94,9 +94,9 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "holds the depth alone against the rank of params, not batch and depth",
         "the snippet on the page of tf.gather_nd: assert index_depth <= params.shape.rank",
         |model| {
-            model.faulty = |code, asked| match code {
-                ErrorCode::IndexDepth => asked.components().is_some_and(|depth| depth > asked.params().len()),
-                _ => model::faulty(code, asked),
+            model.faulty = |code, call| match code {
+                ErrorCode::IndexDepth => call.components().is_some_and(|depth| depth > call.params().len()),
+                _ => model::faulty(code, call),
             };
         },
     ),
@@ -105,10 +105,10 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "refuses rows that name single elements",
         "class: < for <=",
         |model| {
-            model.faulty = |code, asked| {
-                let all = asked.components().map_or(0, |depth| depth.saturating_add(asked.batch()));
-                let to_elements = all > 0 && all == asked.params().len();
-                code == ErrorCode::IndexDepth && to_elements || model::faulty(code, asked)
+            model.faulty = |code, call| {
+                let all = call.components().map_or(0, |depth| depth.saturating_add(call.batch()));
+                let to_elements = all > 0 && all == call.params().len();
+                code == ErrorCode::IndexDepth && to_elements || model::faulty(code, call)
             };
         },
     ),
@@ -117,9 +117,9 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "refuses rows of more than seven components",
         "tensorflow 2.21.0: only indices.shape[-1] values between 1 and 7 are currently supported",
         |model| {
-            model.faulty = |code, asked| {
-                let many = asked.components().is_some_and(|depth| depth > 7);
-                code == ErrorCode::IndexDepth && many || model::faulty(code, asked)
+            model.faulty = |code, call| {
+                let many = call.components().is_some_and(|depth| depth > 7);
+                code == ErrorCode::IndexDepth && many || model::faulty(code, call)
             };
         },
     ),
@@ -128,8 +128,8 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "refuses params of more than four dims",
         "rank 5 gave an invalid shader: https://github.com/microsoft/onnxruntime/issues/32731",
         |model| {
-            model.faulty = |code, asked| {
-                code == ErrorCode::ParamsRank && asked.params().len() > 4 || model::faulty(code, asked)
+            model.faulty = |code, call| {
+                code == ErrorCode::ParamsRank && call.params().len() > 4 || model::faulty(code, call)
             };
         },
     ),
@@ -138,8 +138,8 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "refuses indices of more than three dims",
         "5-D indices were placed wrongly: https://github.com/openvinotoolkit/openvino/issues/27041",
         |model| {
-            model.faulty = |code, asked| {
-                code == ErrorCode::IndicesRank && asked.indices().len() > 3 || model::faulty(code, asked)
+            model.faulty = |code, call| {
+                code == ErrorCode::IndicesRank && call.indices().len() > 3 || model::faulty(code, call)
             };
         },
     ),
@@ -177,11 +177,11 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "takes the dims of the slice from indices",
         "shape inference by the dims of indices: https://github.com/sonos/tract/pull/2635",
         |model| {
-            model.dims = |asked| {
-                let dims = model::dims(asked);
-                let from = asked.indices().len().saturating_sub(dims.inner.len());
-                let inner = asked.indices()[from..].to_vec();
-                model::Dims { inner, ..dims }
+            model.dims = |call| {
+                let dims = model::dims(call);
+                let from = call.indices().len().saturating_sub(dims.inner.len());
+                let inner = call.indices()[from..].to_vec();
+                model::ShapeParts { inner, ..dims }
             };
         },
     ),
@@ -206,12 +206,12 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "writes each slice of two dims or more transposed",
         "class: row-major and column-major",
         |model| {
-            model.element = |asked, dims, params, pick, at| {
+            model.element = |call, dims, params, pick, at| {
                 let place = match &*dims.inner {
                     [first @ .., last] if !first.is_empty() => at % count(first) * last + at / count(first),
                     _ => at,
                 };
-                model::element(asked, dims, params, pick, place)
+                model::element(call, dims, params, pick, place)
             };
         },
     ),

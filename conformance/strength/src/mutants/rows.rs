@@ -3,7 +3,7 @@
 use gather_spec::{DType, Element};
 
 use super::mutant::Mutant;
-use gather_campaign::model::{self, Dims, Pick, count};
+use gather_campaign::model::{self, ShapeParts, SliceSource, count};
 
 pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(
@@ -11,9 +11,8 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "reads the components of a row from the last to the first",
         "class: x, y for row, column",
         |model| {
-            model.resolve = |asked, dims, row| {
-                model::resolve(asked, dims, &row.iter().rev().copied().collect::<Vec<_>>())
-            };
+            model.resolve =
+                |call, dims, row| model::resolve(call, dims, &row.iter().rev().copied().collect::<Vec<_>>());
             model.offender = |_, _, _| None;
         },
     ),
@@ -22,12 +21,12 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "swaps the first two components of a row",
         "class: x, y for row, column",
         |model| {
-            model.resolve = |asked, dims, row| {
+            model.resolve = |call, dims, row| {
                 let mut row = row.to_vec();
                 if row.len() > 1 {
                     row.swap(0, 1);
                 }
-                model::resolve(asked, dims, &row)
+                model::resolve(call, dims, &row)
             };
             model.offender = |_, _, _| None;
         },
@@ -125,9 +124,9 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "leaves the last byte of the output unwritten",
         "class: a size in bytes that is one short",
         |model| {
-            model.finish = |asked, _, elements| {
+            model.finish = |call, _, elements| {
                 if let Some(last) = elements.last_mut() {
-                    spoil_last_byte(asked.roles.params.dtype(), last);
+                    spoil_last_byte(call.roles.params.dtype(), last);
                 }
             };
         },
@@ -137,10 +136,10 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "leaves the last element of every slice of two or more unwritten",
         "class: a size in elements that is one short",
         |model| {
-            model.element = |asked, dims, params, pick, at| {
+            model.element = |call, dims, params, pick, at| {
                 let slice = count(&dims.inner);
                 let pick = if slice > 1 && at + 1 == slice { UNWRITTEN } else { pick };
-                model::element(asked, dims, params, pick, at)
+                model::element(call, dims, params, pick, at)
             };
         },
     ),
@@ -155,10 +154,10 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "copies slices in groups of 16 elements and leaves the rest of more than 16 unwritten",
         "class: a vector loop without its tail",
         |model| {
-            model.element = |asked, dims, params, pick, at| {
+            model.element = |call, dims, params, pick, at| {
                 let slice = count(&dims.inner);
                 let pick = if slice > 16 && at >= slice / 16 * 16 { UNWRITTEN } else { pick };
-                model::element(asked, dims, params, pick, at)
+                model::element(call, dims, params, pick, at)
             };
         },
     ),
@@ -167,11 +166,11 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "copies slices of more than 8 bytes in words of 8 and leaves the rest unwritten",
         "class: a copy by words without its tail",
         |model| {
-            model.element = |asked, dims, params, pick, at| {
-                let size = asked.roles.params.dtype().size();
+            model.element = |call, dims, params, pick, at| {
+                let size = call.roles.params.dtype().size();
                 let (slice, end) = (count(&dims.inner).saturating_mul(size), (at + 1).saturating_mul(size));
                 let pick = if slice > 8 && end > slice / 8 * 8 { UNWRITTEN } else { pick };
-                model::element(asked, dims, params, pick, at)
+                model::element(call, dims, params, pick, at)
             };
         },
     ),
@@ -188,9 +187,9 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "copies every slice of two or more elements from one element too far",
         "class: a pointer that is moved before the copy",
         |model| {
-            model.element = |asked, dims, params, pick, at| {
+            model.element = |call, dims, params, pick, at| {
                 let slice = count(&dims.inner);
-                model::element(asked, dims, params, pick, if slice > 1 { at + 1 } else { at })
+                model::element(call, dims, params, pick, if slice > 1 { at + 1 } else { at })
             };
         },
     ),
@@ -199,9 +198,9 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "takes a slice to begin where its index says in elements, not in slices",
         "class: an offset that is not multiplied by the length of a slice",
         |model| {
-            model.offset = |asked, dims, batch, mid, at| {
-                let flat = Dims { inner: Vec::new(), ..dims.clone() };
-                model::offset(asked, &flat, batch, mid, at)
+            model.offset = |call, dims, batch, mid, at| {
+                let flat = ShapeParts { inner: Vec::new(), ..dims.clone() };
+                model::offset(call, &flat, batch, mid, at)
             };
         },
     ),
@@ -210,12 +209,13 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "steps from slice to slice of params by the number of indices, not by the size of the axis",
         "index_select where both differ: https://github.com/huggingface/candle/issues/1022",
         |model| {
-            model.offset = |asked, dims, batch, mid, at| {
+            model.offset = |call, dims, batch, mid, at| {
                 let rows = count(&dims.outer);
-                let step =
-                    |dims: &Dims| [&dims.bounds[..0], &[rows], dims.bounds.get(1..).unwrap_or(&[])].concat();
-                let wrong = Dims { bounds: step(dims), ..dims.clone() };
-                model::offset(asked, &wrong, batch, mid, at)
+                let step = |dims: &ShapeParts| {
+                    [&dims.bounds[..0], &[rows], dims.bounds.get(1..).unwrap_or(&[])].concat()
+                };
+                let wrong = ShapeParts { bounds: step(dims), ..dims.clone() };
+                model::offset(call, &wrong, batch, mid, at)
             };
         },
     ),
@@ -224,8 +224,8 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "copies at most 192 elements of a slice",
         "right for 3 and wrong for 200: https://github.com/PaddlePaddle/Paddle/issues/40566",
         |model| {
-            model.element = |asked, dims, params, pick, at| {
-                model::element(asked, dims, params, if at < 192 { pick } else { UNWRITTEN }, at)
+            model.element = |call, dims, params, pick, at| {
+                model::element(call, dims, params, if at < 192 { pick } else { UNWRITTEN }, at)
             };
         },
     ),
@@ -242,10 +242,10 @@ pub(super) static MUTANTS: &[Mutant] = &[
 ];
 
 /// A source outside every tensor, which reads as garbage.
-pub(super) const UNWRITTEN: Pick = Some(-1 << 100);
+pub(super) const UNWRITTEN: SliceSource = Some(-1 << 100);
 
 /// The sources, with those of a last incomplete group unwritten.
-pub(super) fn without_tail(mut picks: Vec<Pick>, group: usize) -> Vec<Pick> {
+pub(super) fn without_tail(mut picks: Vec<SliceSource>, group: usize) -> Vec<SliceSource> {
     let whole = picks.len() / group * group;
     if whole > 0 {
         picks[whole..].fill(UNWRITTEN);

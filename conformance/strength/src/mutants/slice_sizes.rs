@@ -4,8 +4,8 @@ use gather_spec::{DType, Element, ErrorCode, Tensor};
 
 use super::mutant::{CLAMP, Mutant};
 use gather_campaign::model::memory;
-use gather_campaign::model::windowed::{self, Numbers};
-use gather_campaign::model::{Asked, faulty, index};
+use gather_campaign::model::windowed::{self, WindowNumbers};
+use gather_campaign::model::{ModelCall, faulty, index};
 
 pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(
@@ -13,8 +13,8 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "takes the slice sizes from the last to the first",
         "class: dims counted from the other end",
         |model| {
-            model.numbers = |asked| {
-                let mut numbers = windowed::numbers(asked);
+            model.numbers = |call| {
+                let mut numbers = windowed::numbers(call);
                 numbers.slice_sizes.reverse();
                 numbers
             };
@@ -26,7 +26,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "reads slice sizes of a signed dtype as unsigned ones",
         "class: a width without its sign",
         |model| {
-            model.numbers = |asked| read_as(asked, |dtype, bits| index(unsigned(dtype), bits));
+            model.numbers = |call| read_as(call, |dtype, bits| index(unsigned(dtype), bits));
         },
     )
     .under(&[CLAMP]),
@@ -35,7 +35,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "reads slice sizes of an unsigned dtype as signed ones",
         "class: a width without its sign",
         |model| {
-            model.numbers = |asked| read_as(asked, |dtype, bits| index(signed(dtype), bits));
+            model.numbers = |call| read_as(call, |dtype, bits| index(signed(dtype), bits));
         },
     )
     .under(&[CLAMP]),
@@ -43,14 +43,14 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "slice-sizes-cut-to-8-bits",
         "cuts slice sizes to 8 bits with a sign",
         "class: the narrowest dtype of the list",
-        |model| model.numbers = |asked| read_as(asked, |_, bits| index(DType::I8, bits)),
+        |model| model.numbers = |call| read_as(call, |_, bits| index(DType::I8, bits)),
     )
     .under(&[CLAMP]),
     Mutant::new(
         "slice-sizes-cut-to-32-bits",
         "cuts slice sizes to 32 bits with a sign",
         "class: a size in an int",
-        |model| model.numbers = |asked| read_as(asked, |_, bits| index(DType::I32, bits)),
+        |model| model.numbers = |call| read_as(call, |_, bits| index(DType::I32, bits)),
     )
     .under(&[CLAMP]),
     Mutant::new(
@@ -58,9 +58,9 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "reads slice sizes without their stride",
         "class: a view that is taken for a buffer",
         |model| {
-            model.numbers = |asked| {
+            model.numbers = |call| {
                 let contiguous = |sizes: &Tensor| memory::misread(sizes, |shape, _| vec![1; shape.len()]);
-                read(asked, contiguous, index)
+                read(call, contiguous, index)
             };
         },
     )
@@ -70,8 +70,8 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "takes the slice size of each collapsed or batching dim for 1, whichever is sent",
         "class: an argument that is dropped on its way",
         |model| {
-            model.numbers = |asked| {
-                let mut numbers = windowed::numbers(asked);
+            model.numbers = |call| {
+                let mut numbers = windowed::numbers(call);
                 for dim in 0..numbers.slice_sizes.len() {
                     if numbers.lacks(dim) {
                         numbers.slice_sizes[dim] = 1;
@@ -87,9 +87,9 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "cuts slice sizes to what their dims have where it should refuse them",
         "class: slices as Python has them",
         |model| {
-            model.numbers = |asked| {
-                let mut numbers = windowed::numbers(asked);
-                for (size, dim) in numbers.slice_sizes.iter_mut().zip(asked.params()) {
+            model.numbers = |call| {
+                let mut numbers = windowed::numbers(call);
+                for (size, dim) in numbers.slice_sizes.iter_mut().zip(call.params()) {
                     *size = (*size).clamp(0, i64::try_from(*dim).unwrap_or(i64::MAX));
                 }
                 numbers
@@ -101,7 +101,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "slice-sizes-of-any-dtype",
         "does not look at the dtype of slice sizes",
         "class: a check that is missing",
-        |model| model.faulty = |code, asked| code != ErrorCode::OperandDtype && faulty(code, asked),
+        |model| model.faulty = |code, call| code != ErrorCode::OperandDtype && faulty(code, call),
     )
     .under(&[CLAMP]),
     Mutant::new(
@@ -109,22 +109,26 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "reads slice sizes of any rank, element by element",
         "class: a check that is missing",
         |model| {
-            model.faulty = |code, asked| code != ErrorCode::OperandShape && faulty(code, asked);
-            model.numbers = |asked| read_as(asked, index);
+            model.faulty = |code, call| code != ErrorCode::OperandShape && faulty(code, call);
+            model.numbers = |call| read_as(call, index);
         },
     )
     .under(&[CLAMP]),
 ];
 
 /// The right dimension numbers, except that a function reads the elements of the slice-sizes operand.
-fn read_as(asked: &Asked<'_>, value: fn(DType, u128) -> i128) -> Numbers {
-    read(asked, memory::row_major, value)
+fn read_as(call: &ModelCall<'_>, value: fn(DType, u128) -> i128) -> WindowNumbers {
+    read(call, memory::row_major, value)
 }
 
 /// The same, with another function to find the elements.
-fn read(asked: &Asked<'_>, elements: fn(&Tensor) -> Vec<Element>, value: fn(DType, u128) -> i128) -> Numbers {
-    let mut numbers = windowed::numbers(asked);
-    if let Some(sizes) = &asked.roles.other {
+fn read(
+    call: &ModelCall<'_>,
+    elements: fn(&Tensor) -> Vec<Element>,
+    value: fn(DType, u128) -> i128,
+) -> WindowNumbers {
+    let mut numbers = windowed::numbers(call);
+    if let Some(sizes) = &call.roles.other {
         let size = |element| match element {
             Element::Bits(bits) => i64::try_from(value(sizes.dtype(), bits)).unwrap_or(i64::MAX),
             Element::Bytes(_) => 0,

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::all;
-use super::concern::{Draws, LARGE};
+use super::concern::{AnsweredCalls, LARGE};
 use super::mutant::{CLAMP, ERROR, Mutant, WRAP, ZERO, declaring};
 use gather_conformance::backend::Description;
 use gather_conformance::backend::Dtypes;
@@ -40,12 +40,12 @@ pub struct Strength {
     #[serde(skip)]
     pub operators: Vec<String>,
     /// By mutant.
-    pub results: Vec<Caught>,
+    pub results: Vec<MutantResults>,
 }
 
 /// The results for one mutant.
 #[derive(Clone, Debug, Serialize)]
-pub struct Caught {
+pub struct MutantResults {
     /// Its id.
     pub mutant: &'static str,
     /// What it does wrong.
@@ -92,9 +92,10 @@ fn strength(signatures: &Signatures, cases: &[&Run], thorough: bool) -> Strength
     let cases: Vec<&Run> = cases.iter().copied().filter(|case| !case.case.axes.has_sizes()).collect();
     let trial = Trial::new(signatures, cases.par_iter().map(|case| LaidOut::new(case)).collect(), None);
     let draws = signatures.iter().collect::<Vec<_>>();
-    let draws: Vec<Draws> = draws.into_par_iter().map(|signature| Draws::all(signature, 0)).collect();
+    let draws: Vec<AnsweredCalls> =
+        draws.into_par_iter().map(|signature| AnsweredCalls::all(signature, 0)).collect();
     let caught = |mutant: &'static Mutant| trial.caught(mutant, &draws, thorough);
-    let results: Vec<Caught> = all().into_par_iter().map(caught).collect();
+    let results: Vec<MutantResults> = all().into_par_iter().map(caught).collect();
     Strength {
         suite: env!("CARGO_PKG_VERSION").to_owned(),
         cases: cases.len(),
@@ -185,7 +186,7 @@ impl<'a> Trial<'a> {
     }
 
     /// Finds the cases that catch a mutant. `draws` say which operators it is wrong on.
-    fn caught(&self, mutant: &Mutant, draws: &[Draws], thorough: bool) -> Caught {
+    fn caught(&self, mutant: &Mutant, draws: &[AnsweredCalls], thorough: bool) -> MutantResults {
         let mut kills: Vec<Kill> = self.small.par_iter().filter_map(|laid| self.kill(mutant, laid)).collect();
         let open = survived(mutant, draws, &kills);
         let is_asked = |laid: &&LaidOut<'_>| {
@@ -195,7 +196,7 @@ impl<'a> Trial<'a> {
         kills.extend(large.filter_map(|laid| self.kill(mutant, laid)).collect::<Vec<_>>());
         let killed = |operator: &String| kills.iter().any(|kill| kill.operator == *operator);
         let survives = open.into_iter().filter(|operator| !killed(operator)).collect();
-        Caught { mutant: mutant.id, does: mutant.does, stands_for: mutant.stands_for, survives, kills }
+        MutantResults { mutant: mutant.id, does: mutant.does, stands_for: mutant.stands_for, survives, kills }
     }
 
     /// Whether a case of an operator catches a mutant.
@@ -236,7 +237,7 @@ impl<'a> Trial<'a> {
 }
 
 /// The operators that a mutant is wrong on and on which no case catches it.
-fn survived(mutant: &Mutant, draws: &[Draws], kills: &[Kill]) -> Vec<String> {
+fn survived(mutant: &Mutant, draws: &[AnsweredCalls], kills: &[Kill]) -> Vec<String> {
     let telling: BTreeSet<&str> = kills.iter().map(|kill| kill.operator.as_str()).collect();
     let open = draws.par_iter().filter(|draws| !telling.contains(draws.operator()));
     let wrong = open.filter(|draws| draws.are_wrong_for(mutant));
@@ -247,7 +248,7 @@ impl Strength {
     /// The surviving mutants, one line each.
     #[must_use]
     pub fn survivors(&self) -> Vec<String> {
-        let line = |caught: &Caught| {
+        let line = |caught: &MutantResults| {
             let on = caught.survives.join(", ");
             (!on.is_empty()).then(|| format!("{} on {on}: {}", caught.mutant, caught.does))
         };
@@ -312,7 +313,7 @@ impl Strength {
     }
 }
 
-impl Caught {
+impl MutantResults {
     /// How many cases of an operator catch it.
     fn count(&self, operator: &str) -> String {
         let count = self.kills.iter().filter(|kill| kill.operator == operator).count();

@@ -2,7 +2,7 @@
 
 use super::mutant::Mutant;
 use super::rows::UNWRITTEN;
-use gather_campaign::model::{self, Asked};
+use gather_campaign::model::{self, ModelCall};
 
 pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(
@@ -10,12 +10,12 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "names the first bad index of the last thread that meets one",
         "tensorflow 2.21.0, tf.gather_nd with several bad rows: whichever was stored last is named",
         |model| {
-            model.offender = |asked, dims, indices| {
-                let part = part(asked, indices.len());
+            model.offender = |call, dims, indices| {
+                let part = part(call, indices.len());
                 let starts = (0..indices.len()).step_by(part).rev();
                 let first_of = |start: usize| {
                     let end = (start + part).min(indices.len());
-                    (start..end).find(|at| asked.within(indices[*at], model::bound_of(dims, *at)).is_none())
+                    (start..end).find(|at| call.within(indices[*at], model::bound_of(dims, *at)).is_none())
                 };
                 starts.filter_map(first_of).next()
             };
@@ -27,8 +27,8 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "gives each thread as many rows as the others and leaves the rest unwritten",
         "class: a division that rounds down",
         |model| {
-            model.arrange = |asked, _, mut picks| {
-                let shared = picks.len() / asked.threads * asked.threads;
+            model.arrange = |call, _, mut picks| {
+                let shared = picks.len() / call.threads * call.threads;
                 if shared > 0 {
                     picks[shared..].fill(UNWRITTEN);
                 }
@@ -42,9 +42,9 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "checks the indices of the first thread only",
         "class: a check that is not part of the parallel loop",
         |model| {
-            model.offender = |asked, dims, indices| {
-                let part = part(asked, indices.len());
-                model::offender(asked, dims, &indices[..part.min(indices.len())])
+            model.offender = |call, dims, indices| {
+                let part = part(call, indices.len());
+                model::offender(call, dims, &indices[..part.min(indices.len())])
             };
         },
     )
@@ -54,8 +54,8 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "appends the rows of a thread when it ends, the last first",
         "class: results gathered as they come",
         |model| {
-            model.arrange = |asked, _, picks| {
-                let parts: Vec<_> = picks.chunks(part(asked, picks.len())).collect();
+            model.arrange = |call, _, picks| {
+                let parts: Vec<_> = picks.chunks(part(call, picks.len())).collect();
                 parts.into_iter().rev().flatten().copied().collect()
             };
         },
@@ -64,6 +64,6 @@ pub(super) static MUTANTS: &[Mutant] = &[
 ];
 
 /// How many of the items each thread gets.
-fn part(asked: &Asked<'_>, items: usize) -> usize {
-    items.div_ceil(asked.threads).max(1)
+fn part(call: &ModelCall<'_>, items: usize) -> usize {
+    items.div_ceil(call.threads).max(1)
 }

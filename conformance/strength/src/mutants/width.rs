@@ -4,7 +4,7 @@ use gather_spec::{DType, ErrorCode, shape::nonzero_bytes};
 
 use super::mutant::{CLAMP, ERROR, Mutant, ZERO};
 use super::rows::UNWRITTEN;
-use gather_campaign::model::{self, Asked, count};
+use gather_campaign::model::{self, ModelCall, count};
 
 pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(
@@ -79,9 +79,9 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "keeps the size of an axis in the dtype of indices",
         "tensorflow 2.21.0, int16 indices: sizes beyond 32767",
         |model| {
-            model.within = |asked, index, bound| {
-                let bound = model::index(asked.roles.indices.dtype(), bound as u128);
-                model::within(asked, index, usize::try_from(bound).unwrap_or(0))
+            model.within = |call, index, bound| {
+                let bound = model::index(call.roles.indices.dtype(), bound as u128);
+                model::within(call, index, usize::try_from(bound).unwrap_or(0))
             };
         },
     ),
@@ -90,8 +90,8 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "counts rows in the dtype of indices, and writes none if the count is negative",
         "tensorflow 2.21.0, gather_nd_op.h: 40000 rows of int16 indices are not written",
         |model| {
-            model.arrange = |asked, _, picks| {
-                let rows = model::index(asked.roles.indices.dtype(), picks.len() as u128);
+            model.arrange = |call, _, picks| {
+                let rows = model::index(call.roles.indices.dtype(), picks.len() as u128);
                 let rows = usize::try_from(rows).unwrap_or(0);
                 picks.iter().enumerate().map(|(at, pick)| if at < rows { *pick } else { UNWRITTEN }).collect()
             };
@@ -102,9 +102,9 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "computes offsets into params in the dtype of indices",
         "tensorflow 2.21.0: the kernel refuses params with more elements than the index dtype counts",
         |model| {
-            model.offset = |asked, dims, batch, mid, at| {
-                let offset = model::offset(asked, dims, batch, mid, at);
-                model::index(asked.roles.indices.dtype(), offset.cast_unsigned())
+            model.offset = |call, dims, batch, mid, at| {
+                let offset = model::offset(call, dims, batch, mid, at);
+                model::index(call.roles.indices.dtype(), offset.cast_unsigned())
             };
         },
     ),
@@ -113,8 +113,8 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "computes offsets into params in 16 bits",
         "offsets in 32 bits, scaled down: https://github.com/microsoft/onnxruntime/issues/28107",
         |model| {
-            model.offset = |asked, dims, batch, mid, at| {
-                let offset = model::offset(asked, dims, batch, mid, at);
+            model.offset = |call, dims, batch, mid, at| {
+                let offset = model::offset(call, dims, batch, mid, at);
                 model::index(DType::U16, offset.cast_unsigned() & 0xFFFF)
             };
         },
@@ -124,9 +124,9 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "counts batches in 8 bits with a sign",
         "the location in the batch in the dtype of indices: https://github.com/jax-ml/jax/issues/16557",
         |model| {
-            model.offset = |asked, dims, batch, mid, at| {
-                let first = model::offset(asked, dims, 0, mid, at);
-                let step = model::offset(asked, dims, 1, mid, at) - first;
+            model.offset = |call, dims, batch, mid, at| {
+                let first = model::offset(call, dims, 0, mid, at);
+                let step = model::offset(call, dims, 1, mid, at) - first;
                 first + step * model::index(DType::I8, batch as u128)
             };
         },
@@ -169,7 +169,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "does not check the size of the output",
         "class of https://github.com/tensorflow/tensorflow/issues/58262: a count that turns negative",
         |model| {
-            model.faulty = |code, asked| code != ErrorCode::OutputTooLarge && model::faulty(code, asked);
+            model.faulty = |code, call| code != ErrorCode::OutputTooLarge && model::faulty(code, call);
         },
     ),
     Mutant::new(
@@ -199,13 +199,13 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "leaves the batch dims out of the size of the output",
         "class: a product over some of the dims",
         |model| {
-            model.faulty = |code, asked| match code {
+            model.faulty = |code, call| match code {
                 ErrorCode::OutputTooLarge => {
-                    let shape = model::output_shape(&(asked.model.dims)(asked));
-                    let shape = &shape[asked.batch().min(shape.len())..];
-                    nonzero_bytes(shape, asked.roles.params.dtype()) > i64::MAX as u128
+                    let shape = model::output_shape(&(call.model.dims)(call));
+                    let shape = &shape[call.batch().min(shape.len())..];
+                    nonzero_bytes(shape, call.roles.params.dtype()) > i64::MAX as u128
                 }
-                _ => model::faulty(code, asked),
+                _ => model::faulty(code, call),
             };
         },
     ),
@@ -214,9 +214,9 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "cuts a 64-bit index to 32 bits before it is clamped",
         "the index is clamped in the width of the device: https://github.com/tensorflow/tensorflow/issues/61865",
         |model| {
-            model.resolve = |asked, dims, row| {
+            model.resolve = |call, dims, row| {
                 let cut = |index: &i128| model::index(DType::I32, index.cast_unsigned());
-                model::resolve(asked, dims, &row.iter().map(cut).collect::<Vec<_>>())
+                model::resolve(call, dims, &row.iter().map(cut).collect::<Vec<_>>())
             };
         },
     )
@@ -226,14 +226,14 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "computes the last offset of a slice in 32 bits for its check",
         "class: a check that overflows before it compares",
         |model| {
-            model.offender = |asked, dims, indices| {
+            model.offender = |call, dims, indices| {
                 let slice = count(&dims.inner).max(1) as i128;
                 let low = |at: &i128| model::index(DType::I32, at.saturating_mul(slice).cast_unsigned());
                 let inside = |at: usize| {
                     let end = model::bound_of(dims, at) as i128 * slice;
                     (0..end).contains(&low(&indices[at]))
                 };
-                let _: &Asked<'_> = asked;
+                let _: &ModelCall<'_> = call;
                 (0..indices.len()).find(|at| !inside(*at))
             };
         },

@@ -2,9 +2,9 @@
 //! is wrong about the rows that they start from.
 
 use super::mutant::{CLAMP, ERROR, Mutant};
-use gather_campaign::model::Asked;
+use gather_campaign::model::ModelCall;
 use gather_campaign::model::place;
-use gather_campaign::model::windowed::{self, Numbers};
+use gather_campaign::model::windowed::{self, WindowNumbers};
 
 pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(
@@ -13,7 +13,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "class: the bound of an element for that of a window",
         |model| {
             model.fit =
-                |asked, dim| place(dim).and_then(|dim| asked.params().get(dim)).copied().unwrap_or(1).max(1);
+                |call, dim| place(dim).and_then(|dim| call.params().get(dim)).copied().unwrap_or(1).max(1);
         },
     )
     .under(&[CLAMP, ERROR]),
@@ -21,14 +21,14 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "one-start-too-few",
         "takes no window at the end of its dim",
         "class: a size without the 1 that is added",
-        |model| model.fit = |asked, dim| windowed::fit(asked, dim).saturating_sub(1).max(1),
+        |model| model.fit = |call, dim| windowed::fit(call, dim).saturating_sub(1).max(1),
     )
     .under(&[CLAMP, ERROR]),
     Mutant::new(
         "one-start-too-many",
         "takes a window that ends one element past its dim",
         "class: <= for <",
-        |model| model.fit = |asked, dim| windowed::fit(asked, dim).saturating_add(1),
+        |model| model.fit = |call, dim| windowed::fit(call, dim).saturating_add(1),
     )
     .under(&[CLAMP, ERROR]),
     Mutant::new(
@@ -36,10 +36,10 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "holds component c to dim c of params, not to the one that it starts on",
         "class: the start index map forgotten in the bounds",
         |model| {
-            model.fit = |asked, dim| {
-                let map = &asked.numbers().numbers.start_index_map;
+            model.fit = |call, dim| {
+                let map = &call.numbers().numbers.start_index_map;
                 let component = map.iter().position(|one| *one == dim);
-                windowed::fit(asked, component.map_or(dim, |at| i64::try_from(at).unwrap_or(dim)))
+                windowed::fit(call, component.map_or(dim, |at| i64::try_from(at).unwrap_or(dim)))
             };
         },
     )
@@ -49,9 +49,9 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "takes component c for a start on dim c of params",
         "class: an attribute that is not looked at",
         |model| {
-            model.full_start = |asked, starts| {
+            model.full_start = |call, starts| {
                 let mut full = starts.to_vec();
-                full.resize(asked.params().len(), 0);
+                full.resize(call.params().len(), 0);
                 full
             };
         },
@@ -62,11 +62,11 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "takes the component at a dim's place in the map for the dim that the map names there",
         "class: a permutation for its inverse",
         |model| {
-            model.full_start = |asked, starts| {
-                let map = &asked.numbers().numbers.start_index_map;
+            model.full_start = |call, starts| {
+                let map = &call.numbers().numbers.start_index_map;
                 let mut sorted: Vec<i64> = map.clone();
                 sorted.sort_unstable();
-                let mut full = vec![0; asked.params().len()];
+                let mut full = vec![0; call.params().len()];
                 for (at, dim) in sorted.iter().enumerate() {
                     let from = map.get(at).and_then(|one| sorted.iter().position(|two| two == one));
                     if let (Some(place), Some(from)) = (place(*dim).and_then(|dim| full.get_mut(dim)), from) {
@@ -83,10 +83,10 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "sorts the dims that components start on",
         "class: a set for a list",
         |model| {
-            model.full_start = |asked, starts| {
-                let mut map = asked.numbers().numbers.start_index_map.clone();
+            model.full_start = |call, starts| {
+                let mut map = call.numbers().numbers.start_index_map.clone();
                 map.sort_unstable();
-                let mut full = vec![0; asked.params().len()];
+                let mut full = vec![0; call.params().len()];
                 for (dim, start) in map.iter().zip(starts) {
                     if let Some(place) = place(*dim).and_then(|dim| full.get_mut(dim)) {
                         *place = *start;
@@ -102,9 +102,9 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "reads the first element of collapsed dims",
         "class: a collapsed dim for one of size 1",
         |model| {
-            model.full_start = |asked, starts| {
-                let mut full = windowed::full_start(asked, starts);
-                for dim in &asked.numbers().numbers.collapsed_slice_dims {
+            model.full_start = |call, starts| {
+                let mut full = windowed::full_start(call, starts);
+                for dim in &call.numbers().numbers.collapsed_slice_dims {
                     if let Some(place) = place(*dim).and_then(|dim| full.get_mut(dim)) {
                         *place = 0;
                     }
@@ -119,9 +119,9 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "takes the components of a start from the last to the first",
         "class: reversed coordinates",
         |model| {
-            model.full_start = |asked, starts| {
+            model.full_start = |call, starts| {
                 let reversed: Vec<i128> = starts.iter().rev().copied().collect();
-                windowed::full_start(asked, &reversed)
+                windowed::full_start(call, &reversed)
             };
         },
     )
@@ -138,8 +138,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "lets the first component start only",
         "class: a loop that ends early",
         |model| {
-            model.full_start =
-                |asked, starts| windowed::full_start(asked, starts.get(..1).unwrap_or_default());
+            model.full_start = |call, starts| windowed::full_start(call, starts.get(..1).unwrap_or_default());
         },
     )
     .under(&[CLAMP]),
@@ -178,7 +177,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "class: an attribute that is not looked at",
         |model| {
             model.combine = |_, rows, window| [rows, window].concat();
-            model.numbers = |asked| behind(asked);
+            model.numbers = |call| behind(call);
         },
     )
     .under(&[CLAMP]),
@@ -187,8 +186,8 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "puts the dims of a window before those of the rows, whatever the offset dims",
         "class: an attribute that is not looked at",
         |model| {
-            model.numbers = |asked| {
-                let mut numbers = windowed::numbers(asked);
+            model.numbers = |call| {
+                let mut numbers = windowed::numbers(call);
                 let dims = &mut numbers.numbers.offset_dims;
                 if in_order(dims) {
                     *dims = (0..).take(dims.len()).collect();
@@ -203,11 +202,11 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "counts offset dims from the end of the output",
         "class: another end to count from",
         |model| {
-            model.numbers = |asked| {
-                let mut numbers = windowed::numbers(asked);
+            model.numbers = |call| {
+                let mut numbers = windowed::numbers(call);
                 let vectors =
-                    usize::from(numbers.row_dims(asked.indices().len()).len() < asked.indices().len());
-                let rank = numbers.numbers.offset_dims.len() + asked.indices().len() - vectors;
+                    usize::from(numbers.row_dims(call.indices().len()).len() < call.indices().len());
+                let rank = numbers.numbers.offset_dims.len() + call.indices().len() - vectors;
                 let rank = i64::try_from(rank).unwrap_or(0);
                 let dims = &mut numbers.numbers.offset_dims;
                 if in_order(dims) && dims.iter().all(|dim| *dim < rank) {
@@ -223,9 +222,9 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "reads a window with its dims in the opposite order",
         "class: column-major for row-major",
         |model| {
-            model.full_offset = |asked, window| {
+            model.full_offset = |call, window| {
                 let reversed: Vec<usize> = window.iter().rev().copied().collect();
-                windowed::full_offset(asked, &reversed)
+                windowed::full_offset(call, &reversed)
             };
         },
     )
@@ -235,9 +234,9 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "spans a window along the first dims of params, collapsed or not",
         "class: the zeros of collapsed dims not put in",
         |model| {
-            model.full_offset = |asked, window| {
+            model.full_offset = |call, window| {
                 let mut full: Vec<i128> = window.iter().map(|at| *at as i128).collect();
-                full.resize(asked.params().len(), 0);
+                full.resize(call.params().len(), 0);
                 full
             };
         },
@@ -248,8 +247,8 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "spans a window along the last dims of params, collapsed or not",
         "class: the zeros of collapsed dims put before all others",
         |model| {
-            model.full_offset = |asked, window| {
-                let before = asked.params().len().saturating_sub(window.len());
+            model.full_offset = |call, window| {
+                let before = call.params().len().saturating_sub(window.len());
                 let window = window.iter().map(|at| *at as i128);
                 std::iter::repeat_n(0, before).chain(window).collect()
             };
@@ -260,7 +259,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "one-element-repeated",
         "fills a window with its first element",
         "class: an offset that is not added",
-        |model| model.full_offset = |asked, _| vec![0; asked.params().len()],
+        |model| model.full_offset = |call, _| vec![0; call.params().len()],
     )
     .under(&[CLAMP]),
 ];
@@ -271,9 +270,9 @@ fn in_order(dims: &[i64]) -> bool {
 }
 
 /// The dimension numbers with the offset dims after those of the rows.
-fn behind(asked: &Asked<'_>) -> Numbers {
-    let mut numbers = windowed::numbers(asked);
-    let rows = numbers.row_dims(asked.indices().len()).len();
+fn behind(call: &ModelCall<'_>) -> WindowNumbers {
+    let mut numbers = windowed::numbers(call);
+    let rows = numbers.row_dims(call.indices().len()).len();
     let dims = &mut numbers.numbers.offset_dims;
     let rank = i64::try_from(rows + dims.len()).unwrap_or(0);
     if in_order(dims) && dims.iter().all(|dim| *dim < rank) {

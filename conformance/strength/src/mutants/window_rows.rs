@@ -5,14 +5,14 @@ use gather_spec::BadIndex;
 use super::mutant::{CLAMP, Mutant, ZERO};
 use gather_campaign::model::place;
 use gather_campaign::model::windowed::{self, split};
-use gather_campaign::model::{self, Asked};
+use gather_campaign::model::{self, ModelCall};
 
 pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(
         "batching-dims-ignored",
         "reads all rows from the first element of a batch",
         "class: an attribute that is not looked at",
-        |model| model.full_batching = |asked, _| vec![0; asked.params().len()],
+        |model| model.full_batching = |call, _| vec![0; call.params().len()],
     )
     .under(&[CLAMP]),
     Mutant::new(
@@ -20,11 +20,11 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "pairs the batching dims of both operands in the order of the dims of indices",
         "class: two lists sorted apart",
         |model| {
-            model.full_batching = |asked, row| {
-                let numbers = &asked.numbers().numbers;
+            model.full_batching = |call, row| {
+                let numbers = &call.numbers().numbers;
                 let mut sorted = numbers.start_indices_batching_dims.clone();
                 sorted.sort_unstable();
-                batching(asked, row, &numbers.operand_batching_dims, &sorted)
+                batching(call, row, &numbers.operand_batching_dims, &sorted)
             };
         },
     )
@@ -34,16 +34,16 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "takes the first dims of indices for its batching dims",
         "class: batch dims lead in other operators",
         |model| {
-            model.full_batching = |asked, row| {
-                let numbers = asked.numbers();
+            model.full_batching = |call, row| {
+                let numbers = call.numbers();
                 let own = &numbers.numbers.operand_batching_dims;
                 let leading: Vec<i64> = numbers
-                    .row_dims(asked.indices().len())
+                    .row_dims(call.indices().len())
                     .iter()
                     .take(own.len())
                     .filter_map(|dim| i64::try_from(*dim).ok())
                     .collect();
-                batching(asked, row, own, &leading)
+                batching(call, row, own, &leading)
             };
         },
     )
@@ -53,9 +53,9 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "takes a batching dim behind the index vector for the next one",
         "class: d_start without the 1 that is taken off",
         |model| {
-            model.full_batching = |asked, row| {
-                let numbers = &asked.numbers().numbers;
-                let mut full = vec![0; asked.params().len()];
+            model.full_batching = |call, row| {
+                let numbers = &call.numbers().numbers;
+                let mut full = vec![0; call.params().len()];
                 let pairs = numbers.operand_batching_dims.iter().zip(&numbers.start_indices_batching_dims);
                 for (own, other) in pairs {
                     let at = place(*other).and_then(|dim| row.get(dim)).copied().unwrap_or(0);
@@ -73,10 +73,10 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "takes the first dims of params for its batching dims",
         "class: batch dims lead in other operators",
         |model| {
-            model.full_batching = |asked, row| {
-                let numbers = &asked.numbers().numbers;
+            model.full_batching = |call, row| {
+                let numbers = &call.numbers().numbers;
                 let leading: Vec<i64> = (0..).take(numbers.operand_batching_dims.len()).collect();
-                batching(asked, row, &leading, &numbers.start_indices_batching_dims)
+                batching(call, row, &leading, &numbers.start_indices_batching_dims)
             };
         },
     )
@@ -95,10 +95,10 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "takes an implied vector for one along the last dim, of which it reads the first element",
         "class: an implied dim of 1 that is not put in",
         |model| {
-            model.row = |asked, position| {
-                let row = windowed::row(asked, position);
-                let implied = place(asked.numbers().numbers.index_vector_dim) == Some(asked.indices().len());
-                let last = asked.indices().last().copied().unwrap_or(1).max(1);
+            model.row = |call, position| {
+                let row = windowed::row(call, position);
+                let implied = place(call.numbers().numbers.index_vector_dim) == Some(call.indices().len());
+                let last = call.indices().last().copied().unwrap_or(1).max(1);
                 if implied { row / last * last } else { row }
             };
         },
@@ -109,10 +109,10 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "reads the rows with their dims in the opposite order",
         "class: column-major for row-major",
         |model| {
-            model.row = |asked, position| {
-                let numbers = asked.numbers();
+            model.row = |call, position| {
+                let numbers = call.numbers();
                 let dims: Vec<usize> =
-                    numbers.row_dims(asked.indices().len()).iter().map(|dim| asked.indices()[*dim]).collect();
+                    numbers.row_dims(call.indices().len()).iter().map(|dim| call.indices()[*dim]).collect();
                 let (row, _) = split(numbers, position);
                 let reversed = |list: &[usize]| list.iter().rev().copied().collect::<Vec<_>>();
                 model::row_major(&reversed(&row), &reversed(&dims))
@@ -125,11 +125,10 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "moves a whole window to the start of each dim where one component does not fit",
         "class: clamped by row, not by component",
         |model| {
-            model.resolve = |asked, dims, row| {
-                let fits =
-                    row.iter().zip(&dims.bounds).all(|(at, bound)| asked.within(*at, *bound).is_some());
-                let clamps = asked.by_windows() && asked.profile.bad == BadIndex::Clamp;
-                if clamps && !fits { Some(vec![0; row.len()]) } else { model::resolve(asked, dims, row) }
+            model.resolve = |call, dims, row| {
+                let fits = row.iter().zip(&dims.bounds).all(|(at, bound)| call.within(*at, *bound).is_some());
+                let clamps = call.by_windows() && call.profile.bad == BadIndex::Clamp;
+                if clamps && !fits { Some(vec![0; row.len()]) } else { model::resolve(call, dims, row) }
             };
         },
     )
@@ -140,7 +139,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "class: masked loads; a bad index spoils its elements, not its window",
         |model| {
             model.fit =
-                |asked, dim| place(dim).and_then(|dim| asked.params().get(dim)).copied().unwrap_or(1).max(1);
+                |call, dim| place(dim).and_then(|dim| call.params().get(dim)).copied().unwrap_or(1).max(1);
         },
     )
     .under(&[ZERO]),
@@ -149,11 +148,11 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "starts at 0 on the dim of a bad component where the whole window must be zero",
         "class: a mask by component",
         |model| {
-            model.resolve = |asked, dims, row| {
-                if !asked.by_windows() || asked.profile.bad != BadIndex::Zero {
-                    return model::resolve(asked, dims, row);
+            model.resolve = |call, dims, row| {
+                if !call.by_windows() || call.profile.bad != BadIndex::Zero {
+                    return model::resolve(call, dims, row);
                 }
-                let at = |(at, bound): (&i128, &usize)| Some(asked.within(*at, *bound).unwrap_or(0));
+                let at = |(at, bound): (&i128, &usize)| Some(call.within(*at, *bound).unwrap_or(0));
                 row.iter().zip(&dims.bounds).map(at).collect()
             };
         },
@@ -164,15 +163,15 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "adds the size of the dim to a negative start before it is clamped",
         "class: the negative index of other operators",
         |model| {
-            model.rows = |asked, indices| {
-                let map = &asked.numbers().numbers.start_index_map;
-                let depth = windowed::depth(asked).max(1);
-                let dim = |at: usize| place(*map.get(at % depth)?).and_then(|dim| asked.params().get(dim));
+            model.rows = |call, indices| {
+                let map = &call.numbers().numbers.start_index_map;
+                let depth = windowed::depth(call).max(1);
+                let dim = |at: usize| place(*map.get(at % depth)?).and_then(|dim| call.params().get(dim));
                 let wrap = |(at, value): (usize, i128)| match dim(at) {
                     Some(dim) if value < 0 => value + *dim as i128,
                     _ => value,
                 };
-                windowed::by_rows(asked, indices).into_iter().enumerate().map(wrap).collect()
+                windowed::by_rows(call, indices).into_iter().enumerate().map(wrap).collect()
             };
         },
     )
@@ -182,9 +181,9 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "reads unsigned starts of 64 bits as signed ones",
         "StableHLO's interpreter: an ui64 start of 2^64 - 1 is clamped to 0",
         |model| {
-            model.rows = |asked, indices| {
+            model.rows = |call, indices| {
                 let signed = |value: i128| if value > i64::MAX.into() { value - (1 << 64) } else { value };
-                windowed::by_rows(asked, indices).into_iter().map(signed).collect()
+                windowed::by_rows(call, indices).into_iter().map(signed).collect()
             };
         },
     )
@@ -194,10 +193,10 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "takes the last dim for the vector where none is sent",
         "class: a default of another operator",
         |model| {
-            model.numbers = |asked| {
-                let mut numbers = windowed::numbers(asked);
-                let is_sent = asked.roles.window.as_ref().is_some_and(|one| one.index_vector_dim.is_some());
-                if !is_sent && let Some(last) = asked.indices().len().checked_sub(1) {
+            model.numbers = |call| {
+                let mut numbers = windowed::numbers(call);
+                let is_sent = call.roles.window.as_ref().is_some_and(|one| one.index_vector_dim.is_some());
+                if !is_sent && let Some(last) = call.indices().len().checked_sub(1) {
                     numbers.numbers.index_vector_dim = i64::try_from(last).unwrap_or(0);
                 }
                 numbers
@@ -208,10 +207,10 @@ pub(super) static MUTANTS: &[Mutant] = &[
 ];
 
 /// The coordinates along batching dims, with these lists in place of those of the call.
-fn batching(asked: &Asked<'_>, row: &[usize], own: &[i64], other: &[i64]) -> Vec<i128> {
-    let numbers = asked.numbers();
-    let row_dims = numbers.row_dims(asked.indices().len());
-    let mut full = vec![0; asked.params().len()];
+fn batching(call: &ModelCall<'_>, row: &[usize], own: &[i64], other: &[i64]) -> Vec<i128> {
+    let numbers = call.numbers();
+    let row_dims = numbers.row_dims(call.indices().len());
+    let mut full = vec![0; call.params().len()];
     for (own, other) in own.iter().zip(other) {
         let at = row_dims.iter().position(|dim| Some(*dim) == place(*other));
         if let (Some(place), Some(at)) = (place(*own).and_then(|dim| full.get_mut(dim)), at) {

@@ -5,13 +5,13 @@ use gather_spec::{DimensionRule, ErrorCode};
 use super::mutant::{CLAMP, Mutant};
 use gather_campaign::model::place;
 use gather_campaign::model::windowed::{breaks, outside};
-use gather_campaign::model::{self, Asked};
+use gather_campaign::model::{self, ModelCall};
 
 /// A mutant that does not check a rule.
 macro_rules! unchecked {
     ($id:literal, $rule:ident, $does:literal) => {
         Mutant::new($id, $does, "class: a check that is missing", |model| {
-            model.breaks = |rule, asked| rule != DimensionRule::$rule && breaks(rule, asked);
+            model.breaks = |rule, call| rule != DimensionRule::$rule && breaks(rule, call);
         })
         .under(&[CLAMP])
     };
@@ -70,9 +70,9 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "asks offset dims to be sorted, and lets one stand twice",
         "class: <= for <",
         |model| {
-            model.breaks = |rule, asked| match rule {
-                DimensionRule::OffsetDimsNotAscending => !asked.numbers().numbers.offset_dims.is_sorted(),
-                rule => breaks(rule, asked),
+            model.breaks = |rule, call| match rule {
+                DimensionRule::OffsetDimsNotAscending => !call.numbers().numbers.offset_dims.is_sorted(),
+                rule => breaks(rule, call),
             };
         },
     )
@@ -82,11 +82,11 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "holds offset dims to the rank of params",
         "class: one rank for another",
         |model| {
-            model.breaks = |rule, asked| match rule {
+            model.breaks = |rule, call| match rule {
                 DimensionRule::OffsetDimOutOfRange => {
-                    outside(&asked.numbers().numbers.offset_dims, asked.params().len())
+                    outside(&call.numbers().numbers.offset_dims, call.params().len())
                 }
-                rule => breaks(rule, asked),
+                rule => breaks(rule, call),
             };
         },
     )
@@ -96,12 +96,12 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "refuses an index vector dim that is the rank of indices",
         "class: < for <=",
         |model| {
-            model.breaks = |rule, asked| match rule {
+            model.breaks = |rule, call| match rule {
                 DimensionRule::IndexVectorDimOutOfRange => {
-                    let dim = place(asked.numbers().numbers.index_vector_dim);
-                    dim.is_none_or(|dim| dim >= asked.indices().len())
+                    let dim = place(call.numbers().numbers.index_vector_dim);
+                    dim.is_none_or(|dim| dim >= call.indices().len())
                 }
-                rule => breaks(rule, asked),
+                rule => breaks(rule, call),
             };
         },
     )
@@ -111,14 +111,14 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "asks each of the two lists not to repeat a dim, not both together",
         "class: two checks for one of their union",
         |model| {
-            model.breaks = |rule, asked| match rule {
+            model.breaks = |rule, call| match rule {
                 DimensionRule::CollapsedDimsRepeated => {
-                    let numbers = &asked.numbers().numbers;
+                    let numbers = &call.numbers().numbers;
                     [&numbers.collapsed_slice_dims, &numbers.operand_batching_dims]
                         .iter()
                         .any(|dims| model::windowed::repeats(dims, &[]))
                 }
-                rule => breaks(rule, asked),
+                rule => breaks(rule, call),
             };
         },
     )
@@ -128,11 +128,11 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "takes a component that starts on a batching dim",
         "class: two checks for one of their union",
         |model| {
-            model.breaks = |rule, asked| match rule {
+            model.breaks = |rule, call| match rule {
                 DimensionRule::StartIndexMapRepeated => {
-                    model::windowed::repeats(&asked.numbers().numbers.start_index_map, &[])
+                    model::windowed::repeats(&call.numbers().numbers.start_index_map, &[])
                 }
-                rule => breaks(rule, asked),
+                rule => breaks(rule, call),
             };
         },
     )
@@ -142,12 +142,12 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "refuses a collapsed or batching dim of which a window has no element",
         "jax.lax.gather asks for exactly 1",
         |model| {
-            model.breaks = |rule, asked| {
-                let numbers = asked.numbers();
+            model.breaks = |rule, call| {
+                let numbers = call.numbers();
                 let dims = match rule {
                     DimensionRule::CollapsedSliceSize => &numbers.numbers.collapsed_slice_dims,
                     DimensionRule::BatchingSliceSize => &numbers.numbers.operand_batching_dims,
-                    rule => return breaks(rule, asked),
+                    rule => return breaks(rule, call),
                 };
                 let size = |dim: &i64| numbers.slice_sizes.get(place(*dim)?).copied();
                 dims.iter().filter_map(size).any(|size| size != 1)
@@ -160,7 +160,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "does not compare slice sizes with the dims of params",
         "class: a check that is missing",
         |model| {
-            model.faulty = |code, asked| code != ErrorCode::SliceSizeOutOfRange && model::faulty(code, asked);
+            model.faulty = |code, call| code != ErrorCode::SliceSizeOutOfRange && model::faulty(code, call);
         },
     )
     .under(&[CLAMP]),
@@ -168,18 +168,18 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "slice-sizes-below-their-dims",
         "refuses a slice of a whole dim",
         "class: < for <=",
-        |model| model.faulty = |code, asked| sizes(code, asked, |size, dim| 0 <= size && size < dim),
+        |model| model.faulty = |code, call| sizes(code, call, |size, dim| 0 <= size && size < dim),
     )
     .under(&[CLAMP]),
     Mutant::new("slice-sizes-at-least-one", "refuses a slice size of 0", "class: > for >=", |model| {
-        model.faulty = |code, asked| sizes(code, asked, |size, dim| 0 < size && size <= dim);
+        model.faulty = |code, call| sizes(code, call, |size, dim| 0 < size && size <= dim);
     })
     .under(&[CLAMP]),
     Mutant::new(
         "negative-slice-sizes",
         "takes negative slice sizes",
         "class: one end of a range unchecked",
-        |model| model.faulty = |code, asked| sizes(code, asked, |size, dim| size <= dim),
+        |model| model.faulty = |code, call| sizes(code, call, |size, dim| size <= dim),
     )
     .under(&[CLAMP]),
     Mutant::new(
@@ -187,9 +187,9 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "does not compare the batching dims of both operands",
         "class: a check that is missing",
         |model| {
-            model.faulty = |code, asked| {
-                let is_batch = asked.by_windows() && code == ErrorCode::BatchShapeMismatch;
-                !is_batch && model::faulty(code, asked)
+            model.faulty = |code, call| {
+                let is_batch = call.by_windows() && code == ErrorCode::BatchShapeMismatch;
+                !is_batch && model::faulty(code, call)
             };
         },
     )
@@ -199,18 +199,18 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "compares the batching dims of both operands without their order",
         "class: sets for lists",
         |model| {
-            model.faulty = |code, asked| {
-                if !asked.by_windows() || code != ErrorCode::BatchShapeMismatch {
-                    return model::faulty(code, asked);
+            model.faulty = |code, call| {
+                if !call.by_windows() || code != ErrorCode::BatchShapeMismatch {
+                    return model::faulty(code, call);
                 }
-                let numbers = &asked.numbers().numbers;
+                let numbers = &call.numbers().numbers;
                 let sizes = |dims: &[i64], shape: &[usize]| {
                     let mut sizes: Vec<_> = dims.iter().map(|dim| shape.get(place(*dim)?).copied()).collect();
                     sizes.sort_unstable();
                     sizes
                 };
-                sizes(&numbers.operand_batching_dims, asked.params())
-                    != sizes(&numbers.start_indices_batching_dims, asked.indices())
+                sizes(&numbers.operand_batching_dims, call.params())
+                    != sizes(&numbers.start_indices_batching_dims, call.indices())
             };
         },
     )
@@ -220,11 +220,11 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "looks at the slice sizes before the dimension numbers",
         "class: another order of checks",
         |model| {
-            model.faulty = |code, asked| match code {
+            model.faulty = |code, call| match code {
                 ErrorCode::DimensionNumbers => {
-                    !model::faulty(ErrorCode::SliceSizeOutOfRange, asked) && model::faulty(code, asked)
+                    !model::faulty(ErrorCode::SliceSizeOutOfRange, call) && model::faulty(code, call)
                 }
-                code => model::faulty(code, asked),
+                code => model::faulty(code, call),
             };
         },
     )
@@ -232,10 +232,10 @@ pub(super) static MUTANTS: &[Mutant] = &[
 ];
 
 /// Whether a call deserves an error, if slice sizes fit by another rule.
-fn sizes(code: ErrorCode, asked: &Asked<'_>, fits: fn(i128, i128) -> bool) -> bool {
-    if code != ErrorCode::SliceSizeOutOfRange || !asked.by_windows() {
-        return model::faulty(code, asked);
+fn sizes(code: ErrorCode, call: &ModelCall<'_>, fits: fn(i128, i128) -> bool) -> bool {
+    if code != ErrorCode::SliceSizeOutOfRange || !call.by_windows() {
+        return model::faulty(code, call);
     }
-    let sizes = &asked.numbers().slice_sizes;
-    !sizes.iter().zip(asked.params()).all(|(size, dim)| fits((*size).into(), *dim as i128))
+    let sizes = &call.numbers().slice_sizes;
+    !sizes.iter().zip(call.params()).all(|(size, dim)| fits((*size).into(), *dim as i128))
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use gather_conformance::internals::judge::Verdict::{self, *};
-use gather_conformance::internals::process::{Broken, Findings, Limits, ProcessBackend, Trivial};
+use gather_conformance::internals::process::{Broken, Findings, ProcessBackend, ProcessLimits, Trivial};
 use gather_spec::case::{Arm, Expectation};
 use gather_spec::{Allowed, Attributes, Call, DType, Operator, Run, Tensor};
 
@@ -20,7 +20,7 @@ pub(super) fn backend(mode: &str) -> ProcessBackend {
     let mut backend = ProcessBackend::new(std::env::current_exe().unwrap());
     backend.environment.push((MODE.into(), mode.into()));
     backend.environment.push(("RUST_BACKTRACE".into(), "0".into()));
-    backend.limits = Limits {
+    backend.limits = ProcessLimits {
         start: Duration::from_secs(20),
         call: Duration::from_secs(20),
         virtual_call: Duration::from_secs(20),

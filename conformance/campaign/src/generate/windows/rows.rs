@@ -3,22 +3,22 @@
 use gather_spec::Signature;
 use gather_spec::signature::AttributeRole;
 
-use crate::generate::Choices;
+use crate::generate::ChoiceSequence;
 
 /// The highest rank of indices without batching dims and index vector.
 pub(super) const OUTER_RANK: usize = 2;
 
 /// The dims of indices.
-pub(super) struct Rows {
+pub(super) struct IndexDims {
     pub(super) indices: Vec<usize>,
     /// The dims shared with params, in the order of the batching dims of params.
     pub(super) batching: Vec<usize>,
     pub(super) vector: usize,
 }
 
-impl Rows {
+impl IndexDims {
     pub(super) fn draw(
-        choices: &mut Choices,
+        choices: &mut ChoiceSequence,
         signature: &Signature,
         outer: &[usize],
         shared: &[usize],

@@ -3,15 +3,15 @@
 use gather_spec::{BadIndex, Call, DimensionNumbers, Profile, Roles, Shape, Signature, Tensor, Window};
 
 use crate::generate::values::Values;
-use crate::generate::windows::{WantedWindows, Windows};
-use crate::generate::{Size, paint};
+use crate::generate::windows::{WindowRequirements, WindowShapes};
+use crate::generate::{SizeClass, paint};
 use crate::laws::instance::Instance;
 use crate::laws::stop::Stop;
 use crate::laws::tensors::{counts, integers};
 
 /// A call in parts.
 #[derive(Clone)]
-pub(super) struct Drawn<'a> {
+pub(super) struct WindowCall<'a> {
     pub(super) signature: &'a Signature,
     pub(super) params: Tensor,
     pub(super) indices: Tensor,
@@ -23,7 +23,7 @@ pub(super) struct Drawn<'a> {
     pub(super) profile: Profile,
 }
 
-impl Drawn<'_> {
+impl WindowCall<'_> {
     pub(super) fn call(&self) -> Call {
         let window = Some(Window::new(self.numbers.clone(), self.slice_sizes.clone()));
         let roles = Roles::new(self.params.clone(), self.indices.clone());
@@ -72,23 +72,32 @@ impl Drawn<'_> {
 
 impl<'a> Instance<'a> {
     /// Draws a call in which every window has an element. With `bad`, some windows are out of range.
-    pub(super) fn windows(&mut self, batching: (usize, usize), bad: bool) -> Result<Drawn<'a>, Stop> {
+    pub(super) fn windows(&mut self, batching: (usize, usize), bad: bool) -> Result<WindowCall<'a>, Stop> {
         let signature = self.operator()?;
         let (dtype, index_dtype) = self.dtypes(signature)?;
-        let size = Size::draw(self.choices, None);
-        let wanted = WantedWindows { batching, some: true, size };
-        let windows = Windows::draw(self.choices, signature, &wanted);
+        let size = SizeClass::draw(self.choices, None);
+        let wanted = WindowRequirements { batching, some: true, size };
+        let windows = WindowShapes::draw(self.choices, signature, &wanted);
         let (mode, profile) = self.policies(signature);
         let fill_value = if bad { self.fill_value(signature, dtype)? } else { None };
         let bad = bad && profile.bad != BadIndex::Unspecified && self.choices.once_in(3);
         let bounds = windows.bounds();
-        let Windows { params, indices, numbers, slice_sizes } = windows;
+        let WindowShapes { params, indices, numbers, slice_sizes } = windows;
         let params = paint::params(dtype, Shape::new(params)?)?;
         let shape = Shape::new(indices)?;
         let zeros = Tensor::filled(index_dtype, shape, &gather_spec::Element::Bits(0))?;
         let indices = zeros;
-        let drawn =
-            Drawn { signature, params, indices, numbers, slice_sizes, bounds, mode, fill_value, profile };
+        let drawn = WindowCall {
+            signature,
+            params,
+            indices,
+            numbers,
+            slice_sizes,
+            bounds,
+            mode,
+            fill_value,
+            profile,
+        };
         let counted = usize::try_from(counts(index_dtype)).unwrap_or(usize::MAX);
         let values = Values { style: 0, bad_in: if bad { 4 } else { 0 }, reach: Values::NEAR };
         let choices = &mut *self.choices;
