@@ -6,7 +6,7 @@ use std::cell::RefCell;
 
 use gather_conformance::builtin;
 use gather_conformance::internals::check::{Check, Step, Tally};
-use gather_campaign::fuzz::{Differential, CampaignSubject};
+use gather_campaign::fuzz::{CampaignSubject, Differential};
 use gather_campaign::generate::ChoiceSequence;
 use gather_conformance::internals::judge::Strictness;
 use gather_spec::{Outcome, Profile};
@@ -26,7 +26,8 @@ impl Side {
         let description = builtin::backend("optimized", Profile::default(), builtin::MAX_OUTPUT)
             .expect("a name from the list")
             .describe();
-        let subject = CampaignSubject::built_in("optimized", builtin::signatures(), &profiles).expect("a name from the list");
+        let subject = CampaignSubject::built_in("optimized", builtin::signatures(), &profiles)
+            .expect("a name from the list");
         let signatures = builtin::signatures();
         Self { check: Differential::new(&description, signatures, profiles, Strictness::Strict), subject }
     }

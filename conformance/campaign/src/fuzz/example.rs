@@ -121,7 +121,7 @@ impl Saver<'_> {
         key: &Key,
         seed: u64,
         case: u64,
-    ) -> CaseFile {
+    ) -> CaseFileText {
         let mut cases: BTreeMap<String, String> = BTreeMap::new();
         for request in requests {
             let (name, text) = self.case(&request.call, seed);
@@ -133,7 +133,7 @@ impl Saver<'_> {
             "{FOUND}{case} of seed {seed}, and made small: {key}.\nschema: 2\noperator: {operator}\ncases:\n"
         );
         text.push_str(&cases.into_values().collect::<Vec<_>>().join("\n"));
-        CaseFile { name, text }
+        CaseFileText { name, text }
     }
 
     /// The text of a case, and its name, which is derived from the call.
@@ -196,7 +196,7 @@ impl Saver<'_> {
 }
 
 /// A case file to be written.
-struct CaseFile {
+struct CaseFileText {
     name: String,
     text: String,
 }

@@ -177,7 +177,7 @@ impl CampaignSubject {
         }
     }
 
-    /// Asks the requests.
+    /// Makes the requests.
     #[must_use]
     pub fn ask(&mut self, requests: &[&CallRequest]) -> Answers {
         match self {

@@ -271,7 +271,7 @@ impl<'a> FuzzWorker<'a> {
         }
     }
 
-    /// Asks the open requests of all cases in one batch. Returns a reason if some remain unanswered.
+    /// Makes the open requests of all cases in one batch. Returns a reason if some remain unanswered.
     fn ask(&mut self, cases: &mut [OpenCase]) -> Option<Interrupted> {
         let requests: Vec<&CallRequest> =
             cases.iter().flat_map(|case| &case.asked[case.answers.len()..]).collect();
