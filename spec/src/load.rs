@@ -44,7 +44,7 @@ use crate::yaml::Text;
 
 use cases::{Context, read_cases, read_family};
 use families::with_nearest;
-use files::{File, Root, read_all};
+use files::{Root, SpecificationFile, read_all};
 use operator::OperatorPage;
 use reader::is_large;
 pub use runs::Maker;
@@ -80,12 +80,12 @@ pub fn operators() -> Result<Vec<Signature>, Vec<Diagnostic>> {
     if wrong.is_empty() { Ok(spec.operators) } else { Err(wrong) }
 }
 
-fn embedded_files() -> Vec<File<'static>> {
-    EMBEDDED.iter().map(|(place, bytes)| File::new(place, place, bytes)).collect()
+fn embedded_files() -> Vec<SpecificationFile<'static>> {
+    EMBEDDED.iter().map(|(place, bytes)| SpecificationFile::new(place, place, bytes)).collect()
 }
 
 /// What a case file's folder is named after.
-enum Folder<'a> {
+enum FolderOwner<'a> {
     /// An operator.
     Operator(String),
     /// The form of a family.
@@ -137,16 +137,16 @@ impl Specification {
     /// As [`Specification::from_dir`], but for case files that are not read.
     pub fn from_dir_with(root: &Path, wanted: &Wanted<'_>) -> Result<Self, Vec<Diagnostic>> {
         let files = read_all(root, Root::Whole)?;
-        let files: Vec<File<'_>> =
-            files.iter().map(|(place, bytes)| File::new(place, place, bytes)).collect();
+        let files: Vec<SpecificationFile<'_>> =
+            files.iter().map(|(place, bytes)| SpecificationFile::new(place, place, bytes)).collect();
         Self::load_checked(&files, &files, wanted)
     }
 
     /// Loads files, makes every run once, and checks that the cases of the questions in `checked` exist. For the embedded files,
     /// tests do both.
     fn load_checked(
-        files: &[File<'_>],
-        checked: &[File<'_>],
+        files: &[SpecificationFile<'_>],
+        checked: &[SpecificationFile<'_>],
         wanted: &Wanted<'_>,
     ) -> Result<Self, Vec<Diagnostic>> {
         let spec = Self::load(files, wanted, true)?;
@@ -157,7 +157,11 @@ impl Specification {
         Ok(spec)
     }
 
-    fn load(files: &[File<'_>], wanted: &Wanted<'_>, checks: bool) -> Result<Self, Vec<Diagnostic>> {
+    fn load(
+        files: &[SpecificationFile<'_>],
+        wanted: &Wanted<'_>,
+        checks: bool,
+    ) -> Result<Self, Vec<Diagnostic>> {
         let mut spec = Self::default();
         let mut wrong = Vec::new();
         let (mut operators, mut clause_files, mut case_files) = (Vec::new(), Vec::new(), Vec::new());
@@ -180,7 +184,7 @@ impl Specification {
                 ["operators", _, _, "inventory.yaml"] => spec.read_inventory(text),
                 ["families", family, "clauses.yaml"] => spec.of_families.read_clauses(text, family),
                 ["families", family, _] => {
-                    case_files.push((text, Folder::Family(family)));
+                    case_files.push((text, FolderOwner::Family(family)));
                     Ok(())
                 }
                 ["operators", ecosystem, operator, file] => {
@@ -194,7 +198,7 @@ impl Specification {
                             Ok(())
                         }
                         _ => {
-                            case_files.push((text, Folder::Operator(folder)));
+                            case_files.push((text, FolderOwner::Operator(folder)));
                             Ok(())
                         }
                     }
@@ -221,23 +225,23 @@ impl Specification {
     /// Reads case files in parallel and sorts their cases.
     fn read_all_cases(
         &mut self,
-        files: &[(Text<'_>, Folder<'_>)],
+        files: &[(Text<'_>, FolderOwner<'_>)],
         wanted: &Wanted<'_>,
         checks: bool,
         wrong: &mut Vec<Diagnostic>,
     ) {
-        let is_wanted = |(_, folder): &&(Text<'_>, Folder<'_>)| match folder {
-            Folder::Operator(operator) => wanted.has(operator),
-            Folder::Family(family) => {
+        let is_wanted = |(_, folder): &&(Text<'_>, FolderOwner<'_>)| match folder {
+            FolderOwner::Operator(operator) => wanted.has(operator),
+            FolderOwner::Family(family) => {
                 wanted.is_whole() || self.with_form(family).any(|page| wanted.has(page.operator.as_str()))
             }
         };
         let context = Context { spec: self, wanted, checks };
-        let read = |(text, folder): &(Text<'_>, Folder<'_>)| {
+        let read = |(text, folder): &(Text<'_>, FolderOwner<'_>)| {
             let mut wrong = Vec::new();
             let instances = match folder {
-                Folder::Family(family) => read_family(*text, family, context, &mut wrong),
-                Folder::Operator(folder) => read_cases(*text, Some(folder), context, &mut wrong),
+                FolderOwner::Family(family) => read_family(*text, family, context, &mut wrong),
+                FolderOwner::Operator(folder) => read_cases(*text, Some(folder), context, &mut wrong),
             };
             (instances, wrong)
         };

@@ -13,12 +13,12 @@ use crate::specification::Specification;
 use crate::yaml::{Spanned, Text};
 use crate::{Basis, Shape};
 
-use super::case_reader::{CaseReader, Names};
+use super::case_reader::{CaseReader, NamingScheme};
 use super::families::ClauseMap;
 use super::grid::points;
 use super::names::one_of;
 use super::raw::{CaseEntry, CaseFile, FamilyFile};
-use super::reader::{Reader, Shared, is_large};
+use super::reader::{FileCache, TensorReader, is_large};
 use super::sizes::GridPoint;
 use super::template::{Axes, Source, Template};
 use super::version::check_schema;
@@ -78,7 +78,7 @@ pub(super) fn read_cases(
             return instances;
         }
     };
-    let taker = Taker::new(page, Names::Page, folder.is_some(), context.spec);
+    let taker = Taker::new(page, NamingScheme::Page, folder.is_some(), context.spec);
     instances.add_all(text, file.cases, None, &[taker], context, wrong);
     instances
 }
@@ -108,7 +108,8 @@ pub(super) fn read_family(
         }
     };
     let takers = context.spec.with_form(folder).filter(|page| context.wanted.has(page.operator.as_str()));
-    let takers: Vec<Taker> = takers.map(|page| Taker::new(page, Names::Family, true, context.spec)).collect();
+    let takers: Vec<Taker> =
+        takers.map(|page| Taker::new(page, NamingScheme::Family, true, context.spec)).collect();
     instances.add_all(text, file.cases, Some(folder), &takers, context, wrong);
     instances
 }
@@ -117,13 +118,13 @@ pub(super) fn read_family(
 struct Taker {
     signature: Arc<Signature>,
     operands: OperandNames,
-    names: Names,
+    names: NamingScheme,
     map: Arc<ClauseMap>,
     in_spec: bool,
 }
 
 impl Taker {
-    fn new(page: &Signature, names: Names, in_spec: bool, spec: &Specification) -> Self {
+    fn new(page: &Signature, names: NamingScheme, in_spec: bool, spec: &Specification) -> Self {
         Self {
             signature: Arc::new(page.clone()),
             operands: OperandNames::of(page),
@@ -133,9 +134,9 @@ impl Taker {
         }
     }
 
-    fn reader<'a>(&'a self, text: Text<'a>, shared: &'a Shared) -> CaseReader<'a> {
+    fn reader<'a>(&'a self, text: Text<'a>, cache: &'a FileCache) -> CaseReader<'a> {
         CaseReader {
-            reader: Reader::new(text, shared),
+            reader: TensorReader::new(text, cache),
             page: &self.signature,
             names: self.names,
             map: &self.map,
@@ -159,12 +160,12 @@ impl Instances {
         }
         let file = text.file.to_owned();
         let source = Arc::new(Source { file, text: text.text.to_owned(), entries: entries.value });
-        let (shared, mut names) = (Shared::default(), HashSet::new());
+        let (cache, mut names) = (FileCache::default(), HashSet::new());
         for (at, entry) in source.entries.iter().enumerate() {
             let checked = unique(text, &entry.name, &mut names).and_then(|()| {
                 family.map_or(Ok(()), |family| context.spec.check_family(text, family, entry))
             });
-            let read = checked.and_then(|()| self.add(&source, at, &shared, family, takers, context));
+            let read = checked.and_then(|()| self.add(&source, at, &cache, family, takers, context));
             // An alias repeats the problem of its anchor.
             wrong.extend(read.err().filter(|diagnostic| wrong.last() != Some(diagnostic)));
             if let Some(stop) = too_much(wrong.len(), self.runs) {
@@ -179,7 +180,7 @@ impl Instances {
         &mut self,
         source: &Arc<Source>,
         at: usize,
-        shared: &Shared,
+        cache: &FileCache,
         family: Option<&str>,
         takers: &[Taker],
         context: Context<'_>,
@@ -188,7 +189,7 @@ impl Instances {
         let topic = stem(text);
         let before = self.cases.len();
         for taker in takers {
-            let reader = taker.reader(text, shared);
+            let reader = taker.reader(text, cache);
             let family = family.map(|family| format!("{family}/{topic}/{}", entry.name.value));
             let mut leave_out = |place: String, why: String| {
                 if let Some(family) = &family {
@@ -222,14 +223,14 @@ impl Instances {
             self.runs = self.runs.saturating_add(case.axes.combinations());
             let case = Arc::new(case);
             if context.checks && self.runs <= MAX_RUNS {
-                case.make_runs(shared, usize::MAX)?;
+                case.make_runs(cache, usize::MAX)?;
             }
             self.cases.push(case);
         }
         let is_taken = self.cases.len() > before || !context.wanted.is_whole();
         match takers.first() {
             Some(taker) if family.is_some() && !is_taken => Err(taker
-                .reader(text, shared)
+                .reader(text, cache)
                 .wrong(entry.name.defined, "no operator takes this case of the family")
                 .help("map its clauses in the operator.yaml of some operator that has its attributes and dtypes")),
             _ => Ok(()),

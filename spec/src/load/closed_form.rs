@@ -9,19 +9,19 @@ use crate::diagnostic::{Diagnostic, Quoted};
 use crate::yaml::{Node, Spanned};
 use crate::{DType, Shape, Tensor, TensorBuilder};
 
-use super::reader::{MAX_ELEMENTS, Reader};
+use super::reader::{MAX_ELEMENTS, TensorReader};
 use painter::Painter;
 
 /// The closed form of (part of) a tensor.
-struct Form {
+struct LinearForm {
     start: i128,
     steps: Vec<i128>,
 }
 
 /// A part of a tensor with its own closed form: everything at given coordinates of the first axes.
-struct Exception {
+struct ExceptedPart {
     at: Vec<usize>,
-    form: Form,
+    form: LinearForm,
     /// Whether its numbers are exempt from `modulo`.
     exactly: bool,
 }
@@ -42,9 +42,9 @@ const MAX_IN_FULL_LARGE: usize = 1 << 21;
 /// The longest string, in digits.
 const MAX_DIGITS: usize = 1 << 17;
 
-type Entries = [(Spanned<String>, Spanned<Node>)];
+type MappingEntries = [(Spanned<String>, Spanned<Node>)];
 
-impl<'a> Reader<'a> {
+impl<'a> TensorReader<'a> {
     /// The tensor with a shape, given at `at`, that the entries at `defined` describe.
     pub(super) fn closed_form(
         &self,
@@ -52,7 +52,7 @@ impl<'a> Reader<'a> {
         shape: Shape,
         at: serde_yaml::Location,
         defined: serde_yaml::Location,
-        entries: &'a Entries,
+        entries: &'a MappingEntries,
     ) -> Result<Tensor, Diagnostic> {
         if let Some((name, _)) = entries.iter().find(|(name, _)| !KEYS.contains(&&*name.value)) {
             return Err(self
@@ -74,7 +74,7 @@ impl<'a> Reader<'a> {
         self.painted_in_full(painter, shape, at, &[form], &exceptions)
     }
 
-    fn painter(&self, dtype: DType, entries: &'a Entries) -> Result<Painter, Diagnostic> {
+    fn painter(&self, dtype: DType, entries: &'a MappingEntries) -> Result<Painter, Diagnostic> {
         let modulo = get(entries, "modulo").map(|node| Ok((node, self.number(node)?))).transpose()?;
         if let Some((node, modulo)) = modulo
             && !(1..=1 << 16).contains(&modulo)
@@ -100,7 +100,12 @@ impl<'a> Reader<'a> {
     }
 
     /// The start, by default 0, and one step per axis.
-    fn form(&self, entries: &'a Entries, at: serde_yaml::Location, rank: usize) -> Result<Form, Diagnostic> {
+    fn form(
+        &self,
+        entries: &'a MappingEntries,
+        at: serde_yaml::Location,
+        rank: usize,
+    ) -> Result<LinearForm, Diagnostic> {
         let start = get(entries, "start").map_or(Ok(0), |start| self.number(start))?;
         let Some(steps) = get(entries, "steps") else {
             return Err(self
@@ -117,10 +122,10 @@ impl<'a> Reader<'a> {
             return Err(self.wrong(steps.defined, message).help("one step per axis"));
         }
         let steps = written.iter().map(|step| self.number(step)).collect::<Result<_, _>>()?;
-        Ok(Form { start, steps })
+        Ok(LinearForm { start, steps })
     }
 
-    fn components(&self, node: &'a Spanned<Node>, shape: &Shape) -> Result<Vec<Form>, Diagnostic> {
+    fn components(&self, node: &'a Spanned<Node>, shape: &Shape) -> Result<Vec<LinearForm>, Diagnostic> {
         let Node::Sequence(components) = &node.value else {
             let message = format!("components are a sequence, not {}", node.value.kind());
             return Err(self.wrong(node.defined, message));
@@ -135,7 +140,11 @@ impl<'a> Reader<'a> {
         components.iter().map(form).collect()
     }
 
-    fn exceptions(&self, entries: &'a Entries, shape: &Shape) -> Result<Vec<Exception>, Diagnostic> {
+    fn exceptions(
+        &self,
+        entries: &'a MappingEntries,
+        shape: &Shape,
+    ) -> Result<Vec<ExceptedPart>, Diagnostic> {
         let Some(node) = get(entries, "except").or(get(entries, PLACES)) else { return Ok(Vec::new()) };
         let Node::Sequence(exceptions) = &node.value else {
             let message = format!("exceptions are a sequence, not {}", node.value.kind());
@@ -146,7 +155,7 @@ impl<'a> Reader<'a> {
         exceptions.iter().map(|exception| self.exception(exception, shape)).collect()
     }
 
-    fn exception(&self, node: &'a Spanned<Node>, shape: &Shape) -> Result<Exception, Diagnostic> {
+    fn exception(&self, node: &'a Spanned<Node>, shape: &Shape) -> Result<ExceptedPart, Diagnostic> {
         let entries = self.mapping(node, &["at", "start", "steps", "exactly"])?;
         let Some(Spanned { value: Node::Sequence(written), defined, .. }) = get(entries, "at") else {
             return Err(self.wrong(node.defined, "an exception says where it is: `at: [0]`, say"));
@@ -160,23 +169,23 @@ impl<'a> Reader<'a> {
             if entries.len() > 2 {
                 return Err(self.wrong(exactly.defined, "`exactly` stands beside `at` alone"));
             }
-            let form = Form { start: self.number(exactly)?, steps: vec![0; below] };
-            return Ok(Exception { at, form, exactly: true });
+            let form = LinearForm { start: self.number(exactly)?, steps: vec![0; below] };
+            return Ok(ExceptedPart { at, form, exactly: true });
         }
         let form = match get(entries, "steps") {
-            None => Form { steps: vec![0; below], ..self.form_of_one(entries)? },
+            None => LinearForm { steps: vec![0; below], ..self.form_of_one(entries)? },
             Some(_) => self.form(entries, node.defined, below)?,
         };
-        Ok(Exception { at, form, exactly: false })
+        Ok(ExceptedPart { at, form, exactly: false })
     }
 
     /// A closed form with the same number everywhere.
-    fn form_of_one(&self, entries: &'a Entries) -> Result<Form, Diagnostic> {
+    fn form_of_one(&self, entries: &'a MappingEntries) -> Result<LinearForm, Diagnostic> {
         let start = get(entries, "start").map_or(Ok(0), |start| self.number(start))?;
-        Ok(Form { start, steps: Vec::new() })
+        Ok(LinearForm { start, steps: Vec::new() })
     }
 
-    fn mapping(&self, node: &'a Spanned<Node>, known: &[&str]) -> Result<&'a Entries, Diagnostic> {
+    fn mapping(&self, node: &'a Spanned<Node>, known: &[&str]) -> Result<&'a MappingEntries, Diagnostic> {
         let list = known.join(", ");
         let Node::Mapping(entries) = &node.value else {
             let message = format!("a mapping with {list} is expected, not {}", node.value.kind());
@@ -194,7 +203,7 @@ impl<'a> Reader<'a> {
     fn window(
         &self,
         painter: Painter,
-        form: &Form,
+        form: &LinearForm,
         shape: Shape,
         at: serde_yaml::Location,
     ) -> Result<Tensor, Diagnostic> {
@@ -249,12 +258,12 @@ impl<'a> Reader<'a> {
         let key = (painter.dtype, painter.modulo);
         let needed = offset + count;
         let held =
-            self.shared.numbers.borrow().get(&key).filter(|held| held.stored_count() >= needed).cloned();
+            self.cache.numbers.borrow().get(&key).filter(|held| held.stored_count() >= needed).cloned();
         let held = match held {
             Some(held) => held,
             None => {
                 let made = line(painter, from, needed.next_power_of_two().min(MAX_ELEMENTS))?;
-                self.shared.numbers.borrow_mut().insert(key, made.clone());
+                self.cache.numbers.borrow_mut().insert(key, made.clone());
                 made
             }
         };
@@ -287,18 +296,18 @@ impl<'a> Reader<'a> {
         painter: Painter,
         shape: Shape,
         at: serde_yaml::Location,
-        form: &Form,
-        exceptions: &[Exception],
+        form: &LinearForm,
+        exceptions: &[ExceptedPart],
         kept: usize,
     ) -> Result<Tensor, Diagnostic> {
         let wrong = |error: String| self.wrong(at, error);
         let first = Shape::new(&shape[..kept]).map_err(|error| wrong(error.to_string()))?;
-        let cut = |exception: &Exception| Exception {
+        let cut = |exception: &ExceptedPart| ExceptedPart {
             at: exception.at.clone(),
             form: exception.form.cut(kept - exception.at.len()),
             exactly: exception.exactly,
         };
-        let exceptions: Vec<Exception> = exceptions.iter().map(cut).collect();
+        let exceptions: Vec<ExceptedPart> = exceptions.iter().map(cut).collect();
         let mut strides = first.row_major_strides();
         strides.resize(shape.rank(), 0);
         let stored = self.painted_in_full(painter, first, at, &[form.cut(kept)], &exceptions)?;
@@ -311,8 +320,8 @@ impl<'a> Reader<'a> {
         painter: Painter,
         shape: Shape,
         at: serde_yaml::Location,
-        forms: &[Form],
-        exceptions: &[Exception],
+        forms: &[LinearForm],
+        exceptions: &[ExceptedPart],
     ) -> Result<Tensor, Diagnostic> {
         let kept = forms.first().map_or(0, |form| form.axes_that_matter(exceptions));
         if let [form] = forms
@@ -354,18 +363,18 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn get<'e>(entries: &'e Entries, key: &str) -> Option<&'e Spanned<Node>> {
+fn get<'e>(entries: &'e MappingEntries, key: &str) -> Option<&'e Spanned<Node>> {
     entries.iter().find(|(name, _)| name.value == key).map(|(_, value)| value)
 }
 
-impl Form {
+impl LinearForm {
     /// The closed form restricted to the first axes.
     fn cut(&self, axes: usize) -> Self {
         Self { start: self.start, steps: self.steps.iter().copied().take(axes).collect() }
     }
 
     /// The number of leading axes along which numbers change, given these exceptions.
-    fn axes_that_matter(&self, exceptions: &[Exception]) -> usize {
+    fn axes_that_matter(&self, exceptions: &[ExceptedPart]) -> usize {
         let of = |form: &Self| form.steps.iter().rposition(|step| *step != 0).map_or(0, |last| last + 1);
         let excepted = exceptions.iter().map(|exception| exception.at.len() + of(&exception.form));
         excepted.fold(of(self), usize::max)

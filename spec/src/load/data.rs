@@ -10,14 +10,14 @@ use crate::{DType, Element, Shape, Tensor};
 use super::closed_form::PLACES;
 use super::elements::Notation;
 use super::raw::TensorEntry;
-use super::reader::{Placeholder, Reader, STRING_BYTES, stored_size};
-use super::written::Written;
+use super::reader::{Placeholder, STRING_BYTES, TensorReader, stored_size};
+use super::written::WrittenDtype;
 
-impl<'a> Reader<'a> {
+impl<'a> TensorReader<'a> {
     /// Reads the params of a case.
     pub(super) fn params(
         &self,
-        dtype: &Written,
+        dtype: &WrittenDtype,
         entry: &'a TensorEntry,
         at: serde_yaml::Location,
     ) -> Result<Tensor, Diagnostic> {
@@ -27,24 +27,24 @@ impl<'a> Reader<'a> {
     /// Reads sparse params, which are zero except in some places. They need a fixed dtype.
     pub(super) fn sparse(
         &self,
-        dtype: &Written,
+        dtype: &WrittenDtype,
         entry: &'a TensorEntry,
     ) -> Result<Option<Sparse>, Diagnostic> {
         let (Some(fill), Some(shape)) = (&entry.fill, &entry.shape) else { return Ok(None) };
         let Node::Mapping(entries) = &fill.value else { return Ok(None) };
         match dtype {
             _ if !entries.iter().any(|(name, _)| name.value == PLACES) => Ok(None),
-            Written::Named(dtype) => {
+            WrittenDtype::Named(dtype) => {
                 self.places(*dtype, &self.shape(shape)?, fill.defined, entries).map(Some)
             }
-            Written::Any(_) => Err(self
+            WrittenDtype::Any(_) => Err(self
                 .wrong(fill.defined, "`places` under `dtype: any`")
                 .help("name a dtype: memory is asked for by its size")),
         }
     }
 
     /// Reads the output of a case: nested data, or a mapping like that of an operand, without a dtype.
-    pub(super) fn output(&self, dtype: &Written, node: &'a Spanned<Node>) -> Result<Tensor, Diagnostic> {
+    pub(super) fn output(&self, dtype: &WrittenDtype, node: &'a Spanned<Node>) -> Result<Tensor, Diagnostic> {
         let reader = Self { placeholder: Some(Placeholder::Zero), ..*self };
         self.values(dtype, node.defined, |dtype| reader.output_of(dtype, node))
     }
@@ -53,13 +53,13 @@ impl<'a> Reader<'a> {
     /// tensor must be possible in all the other dtypes as well.
     fn values(
         &self,
-        dtype: &Written,
+        dtype: &WrittenDtype,
         at: serde_yaml::Location,
         read: impl Fn(DType) -> Result<Tensor, Diagnostic>,
     ) -> Result<Tensor, Diagnostic> {
         let open = match dtype {
-            Written::Named(dtype) => return self.once(*dtype, at, || read(*dtype)),
-            Written::Any(open) => open,
+            WrittenDtype::Named(dtype) => return self.once(*dtype, at, || read(*dtype)),
+            WrittenDtype::Any(open) => open,
         };
         let values = self.once(open[0], at, || {
             let numbers = read(any::NUMBERS).map_err(|wrong| {
@@ -83,18 +83,18 @@ impl<'a> Reader<'a> {
     ) -> Result<Tensor, Diagnostic> {
         let bad = |error: crate::TensorError| self.wrong(at, error.to_string());
         let id = numbers.storage_id();
-        let Some(held) = self.shared.numbers.borrow().values().find(|held| held.storage_id() == id).cloned()
+        let Some(held) = self.cache.numbers.borrow().values().find(|held| held.storage_id() == id).cloned()
         else {
             self.spend(numbers.stored_count().saturating_mul(stored_size(dtype)), at)?;
             return any::values_as(numbers, dtype).map_err(bad);
         };
-        let known = self.shared.elements.borrow().get(&(id, dtype)).map(|(_, elements)| elements.clone());
+        let known = self.cache.elements.borrow().get(&(id, dtype)).map(|(_, elements)| elements.clone());
         let elements = match known {
             Some(elements) => elements,
             None => {
                 self.spend(held.stored_count().saturating_mul(stored_size(dtype)), at)?;
                 let elements = any::values_as(&held, dtype).map_err(bad)?;
-                self.shared.elements.borrow_mut().insert((id, dtype), (held, elements.clone()));
+                self.cache.elements.borrow_mut().insert((id, dtype), (held, elements.clone()));
                 elements
             }
         };
@@ -109,23 +109,23 @@ impl<'a> Reader<'a> {
         make: impl FnOnce() -> Result<Tensor, Diagnostic>,
     ) -> Result<Tensor, Diagnostic> {
         let key = (at, dtype, self.sizes.clone(), self.placeholder);
-        if let Some(tensor) = self.shared.read.borrow().get(&key) {
+        if let Some(tensor) = self.cache.read.borrow().get(&key) {
             return Ok(tensor.clone());
         }
         let tensor = make()?;
-        self.shared.read.borrow_mut().insert(key, tensor.clone());
+        self.cache.read.borrow_mut().insert(key, tensor.clone());
         Ok(tensor)
     }
 
     /// Reads the indices of a case. They must be possible in every dtype of `any`.
     pub(super) fn indices(
         &self,
-        dtype: &Written,
+        dtype: &WrittenDtype,
         entry: &'a TensorEntry,
         at: serde_yaml::Location,
     ) -> Result<Tensor, Diagnostic> {
         let indices = self.once(dtype.dtype(), at, || self.tensor(dtype.dtype(), entry, at))?;
-        if let Written::Any(open) = dtype {
+        if let WrittenDtype::Any(open) = dtype {
             self.check_widest(open, indices.shape(), at)?;
         }
         Ok(indices)
@@ -213,7 +213,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a single element: `{ element: 7 }`, or `{ bits: 0x7fc00001 }` for its exact bits.
-    pub(super) fn single(&self, dtype: &Written, node: &'a Spanned<Node>) -> Result<Tensor, Diagnostic> {
+    pub(super) fn single(&self, dtype: &WrittenDtype, node: &'a Spanned<Node>) -> Result<Tensor, Diagnostic> {
         let wrong = |message: &str| {
             Err(self.wrong(node.defined, message).help("such as `{ element: 7 }` or `{ bits: 0x7fc00001 }`"))
         };

@@ -12,15 +12,15 @@ use crate::{DType, ErrorCode};
 use super::case_reader::CaseReader;
 use super::raw::{CaseEntry, Expect, ForEach, TensorEntry};
 use super::sizes::GridPoint;
-use super::written::{Dtypes, Written};
+use super::written::{OperandDtypes, WrittenDtype};
 
 /// The name for a dtype that does not matter.
 const ANY: &str = "any";
 
 /// One choice of the dtypes that `for-each` leaves open.
 pub(super) struct Choice {
-    pub(super) params: Written,
-    pub(super) indices: Written,
+    pub(super) params: WrittenDtype,
+    pub(super) indices: WrittenDtype,
     /// The part of the id for this choice.
     pub(super) suffix: String,
 }
@@ -35,7 +35,7 @@ impl CaseReader<'_> {
         entry: &CaseEntry,
         params: &Spanned<TensorEntry>,
         indices: &Spanned<TensorEntry>,
-    ) -> Result<Dtypes, Diagnostic> {
+    ) -> Result<OperandDtypes, Diagnostic> {
         let (of_params, of_indices) = match &entry.for_each {
             None => (&[][..], &[][..]),
             Some(each) => self.listed(each)?,
@@ -46,7 +46,7 @@ impl CaseReader<'_> {
             params.retain(|one| self.belongs(entry, OperandRole::Params, one.dtype()));
             indices.retain(|one| self.belongs(entry, OperandRole::Indices, one.dtype()));
         }
-        Ok(Dtypes { params, indices })
+        Ok(OperandDtypes { params, indices })
     }
 
     /// Whether an operator has a family case in a dtype: if its pages list the dtype or, for a case that expects only the
@@ -83,7 +83,7 @@ impl CaseReader<'_> {
         listed: &[Spanned<String>],
         operand: &Spanned<TensorEntry>,
         role: OperandRole,
-    ) -> Result<Vec<Written>, Diagnostic> {
+    ) -> Result<Vec<WrittenDtype>, Diagnostic> {
         let of_page = &self.page.operand(role).dtypes;
         Ok(match (&operand.value.dtype, listed) {
             (Some(dtype), []) if dtype.value == ANY => match open(role, of_page) {
@@ -94,9 +94,9 @@ impl CaseReader<'_> {
                     ));
                 }
                 open if open.is_empty() => Vec::new(),
-                open => vec![Written::Any(open)],
+                open => vec![WrittenDtype::Any(open)],
             },
-            (Some(dtype), []) => vec![Written::Named(self.parse(dtype)?)],
+            (Some(dtype), []) => vec![WrittenDtype::Named(self.parse(dtype)?)],
             (None, []) => {
                 return Err(self
                     .wrong(operand.defined, "this tensor has no `dtype`")
@@ -111,12 +111,12 @@ impl CaseReader<'_> {
         })
     }
 
-    fn all_different(&self, listed: &[Spanned<String>]) -> Result<Vec<Written>, Diagnostic> {
+    fn all_different(&self, listed: &[Spanned<String>]) -> Result<Vec<WrittenDtype>, Diagnostic> {
         let mut seen = HashSet::new();
         listed
             .iter()
             .map(|dtype| match seen.insert(&dtype.value) {
-                true => self.parse(dtype).map(Written::Named),
+                true => self.parse(dtype).map(WrittenDtype::Named),
                 false => Err(self.wrong(dtype.defined, format!("{} is listed twice", Quoted(&dtype.value)))),
             })
             .collect()
@@ -141,13 +141,13 @@ fn open(role: OperandRole, of_page: &[DType]) -> Vec<DType> {
 /// All choices of the dtypes that `for-each` leaves open, for one combination of sizes and a mode other than the default.
 pub(super) fn choices(
     each: Option<&ForEach>,
-    dtypes: &Dtypes,
+    dtypes: &OperandDtypes,
     point: &GridPoint,
     mode: Option<&str>,
 ) -> Vec<Choice> {
     let by_params = each.is_some_and(|each| !each.params_dtype.is_empty());
     let by_indices = each.is_some_and(|each| !each.index_dtype.is_empty());
-    let choice = |params: &Written, indices: &Written| {
+    let choice = |params: &WrittenDtype, indices: &WrittenDtype| {
         let open = [(by_params, params), (by_indices, indices)];
         let open = open.iter().filter(|(by, _)| *by).map(|(_, written)| written.dtype().name());
         let open = open.chain((!point.suffix.is_empty()).then_some(&*point.suffix));

@@ -7,7 +7,7 @@ use crate::shape::MAX_RANK;
 use crate::yaml::{Node, Spanned};
 use crate::{DType, Element, Shape, Tensor, TensorBuilder};
 
-use super::reader::Reader;
+use super::reader::TensorReader;
 
 /// The notation of an element.
 #[derive(Clone, Copy, PartialEq)]
@@ -16,7 +16,7 @@ pub(super) enum Notation {
     Bits,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> TensorReader<'a> {
     pub(super) fn nested(
         &self,
         dtype: DType,

@@ -11,13 +11,13 @@ use crate::{BadIndex, EmptyAxis, ErrorCode, ErrorFields, NegativeIndex, Profile,
 use super::case_reader::CaseReader;
 use super::raw::{ArmEntry, CaseEntry, Expect};
 use super::sizes::GridPoint;
-use super::written::Written;
+use super::written::WrittenDtype;
 
 impl<'a> CaseReader<'a> {
     /// Reads an expectation. If the operator's calls choose by mode, only for this mode.
     pub(super) fn expectation(
         &self,
-        dtype: &Written,
+        dtype: &WrittenDtype,
         mode: Option<&ModePolicy>,
         expect: &'a Spanned<Expect>,
     ) -> Result<Expectation, Diagnostic> {
@@ -130,7 +130,7 @@ impl<'a> CaseReader<'a> {
 
     fn arm(
         &self,
-        dtype: &Written,
+        dtype: &WrittenDtype,
         fill: Option<Fill>,
         entry: &'a ArmEntry,
         at: serde_yaml::Location,
@@ -167,7 +167,7 @@ impl<'a> CaseReader<'a> {
 
     fn allowed(
         &self,
-        dtype: &Written,
+        dtype: &WrittenDtype,
         fill: Option<Fill>,
         entry: &'a ArmEntry,
         at: serde_yaml::Location,
@@ -209,7 +209,7 @@ impl<'a> CaseReader<'a> {
     }
 
     /// Reads the fields of an error. Each is allowed only with its code.
-    fn fields(&self, dtype: &Written, entry: &'a ArmEntry) -> Result<ErrorFields, Diagnostic> {
+    fn fields(&self, dtype: &WrittenDtype, entry: &'a ArmEntry) -> Result<ErrorFields, Diagnostic> {
         let code = entry.error.as_ref().map(|error| error.value.as_str());
         // Under `dtype: any`, the number of elements replaces the number of bytes.
         let elements = ("elements", "bytes", entry.elements.as_ref().map(|field| field.defined));
@@ -226,16 +226,16 @@ impl<'a> CaseReader<'a> {
     }
 
     /// The size in bytes of an output that is too large. Under `dtype: any` it follows from the number of elements.
-    fn bytes(&self, dtype: &Written, entry: &ArmEntry) -> Result<Option<u128>, Diagnostic> {
+    fn bytes(&self, dtype: &WrittenDtype, entry: &ArmEntry) -> Result<Option<u128>, Diagnostic> {
         let size = dtype.dtype().size() as u128;
         match (dtype, &entry.bytes, &entry.elements) {
             (_, None, None) => Ok(None),
-            (Written::Named(_), Some(bytes), None) => Ok(Some(bytes.value)),
-            (Written::Any(_), None, Some(elements)) => Ok(Some(elements.value.saturating_mul(size))),
-            (Written::Any(_), Some(bytes), _) => Err(self
+            (WrittenDtype::Named(_), Some(bytes), None) => Ok(Some(bytes.value)),
+            (WrittenDtype::Any(_), None, Some(elements)) => Ok(Some(elements.value.saturating_mul(size))),
+            (WrittenDtype::Any(_), Some(bytes), _) => Err(self
                 .wrong(bytes.defined, "the number of bytes depends on the dtype, which is `any`")
                 .help("write `elements`, the product of the output's non-zero dims")),
-            (Written::Named(_), _, Some(elements)) => Err(self
+            (WrittenDtype::Named(_), _, Some(elements)) => Err(self
                 .wrong(elements.defined, "`elements` stands in place of `bytes` under `dtype: any` only")
                 .help("write `bytes`")),
         }

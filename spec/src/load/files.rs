@@ -11,7 +11,7 @@ use crate::yaml::{MAX_FILE_BYTES, too_long};
 
 /// A file of a specification.
 #[derive(Clone, Copy)]
-pub(super) struct File<'a> {
+pub(super) struct SpecificationFile<'a> {
     /// Its path within the folder of the specification, which says what it is.
     pub(super) place: &'a str,
     /// Its name in messages.
@@ -19,7 +19,7 @@ pub(super) struct File<'a> {
     pub(super) bytes: &'a [u8],
 }
 
-impl<'a> File<'a> {
+impl<'a> SpecificationFile<'a> {
     pub(super) const fn new(place: &'a str, name: &'a str, bytes: &'a [u8]) -> Self {
         Self { place, name, bytes }
     }

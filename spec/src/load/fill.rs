@@ -6,9 +6,9 @@ use crate::yaml::{Node, Spanned};
 use crate::{DType, Element, Shape, Tensor, TensorBuilder};
 
 use super::closed_form::PLACES;
-use super::reader::{MAX_ELEMENTS, Reader};
+use super::reader::{MAX_ELEMENTS, TensorReader};
 
-impl<'a> Reader<'a> {
+impl<'a> TensorReader<'a> {
     /// Reads a tensor with a given shape from its `fill`. `at` is the position of the shape.
     pub(super) fn fill(
         &self,
@@ -89,7 +89,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Element `i` of an iota. [`Reader::check_iota`] has checked that it is exact.
+/// Element `i` of an iota. [`TensorReader::check_iota`] has checked that it is exact.
 fn nth(dtype: DType, i: usize) -> Element {
     match dtype {
         DType::String => Element::Bytes(i.to_string().into()),

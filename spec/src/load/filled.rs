@@ -8,8 +8,8 @@ use crate::dtype::Kind;
 use crate::signature::{Fill, FillWord};
 use crate::yaml::{Node, Spanned};
 
-use super::reader::{Placeholder, Reader};
-use super::written::Written;
+use super::reader::{Placeholder, TensorReader};
+use super::written::WrittenDtype;
 
 /// The words in YAML.
 const FILL: &str = "fill";
@@ -19,7 +19,7 @@ const ANY_NAN: &str = "any-nan";
 const NAN: Fill =
     Fill { inexact: FillWord::Nan, signed: FillWord::Zero, unsigned: FillWord::Zero, bool: FillWord::Zero };
 
-impl<'a> Reader<'a> {
+impl<'a> TensorReader<'a> {
     /// What to read a node as, if it is one of the words in an output.
     pub(super) fn placeholder(&self, node: &'a Spanned<Node>) -> Option<Placeholder> {
         self.placeholder.filter(|_| self.is(FILL, node) || self.is(ANY_NAN, node))
@@ -40,7 +40,7 @@ impl<'a> Reader<'a> {
     /// The allowed output for an operator that fills with `fill`, if its call does.
     pub(super) fn allowed_output(
         &self,
-        dtype: &Written,
+        dtype: &WrittenDtype,
         node: &'a Spanned<Node>,
         fill: Option<Fill>,
     ) -> Result<Allowed, Diagnostic> {
@@ -49,7 +49,7 @@ impl<'a> Reader<'a> {
             (true, _) => (true, Some(NAN)),
             (false, fill) => (false, fill.filter(|_| self.has(FILL, node))),
         };
-        if has_nan && (!is_inexact || matches!(dtype, Written::Any(_)) || self.has(FILL, node)) {
+        if has_nan && (!is_inexact || matches!(dtype, WrittenDtype::Any(_)) || self.has(FILL, node)) {
             return Err(self
                 .wrong(node.defined, "`any-nan` is an element of a float or a complex number")
                 .help("name such a dtype for params, and write no `fill` beside it"));
@@ -62,8 +62,8 @@ impl<'a> Reader<'a> {
         let zeroed = self.output(dtype, node)?;
         let Some(fill) = fill else { return Ok(Allowed::Output(zeroed)) };
         let numbers = match dtype {
-            Written::Named(dtype) => *dtype,
-            Written::Any(_) => any::NUMBERS,
+            WrittenDtype::Named(dtype) => *dtype,
+            WrittenDtype::Any(_) => any::NUMBERS,
         };
         let read = |placeholder| {
             let reader = Self { placeholder: Some(placeholder), ..*self };

@@ -8,7 +8,7 @@ use crate::yaml::Spanned;
 
 use super::pairs::in_pairs;
 use super::raw::ForEach;
-use super::reader::Reader;
+use super::reader::TensorReader;
 use super::sizes::{GridPoint, Sizes};
 
 /// The most lists, and the most values of a list.
@@ -20,7 +20,7 @@ const ELEMENT_BYTES: &str = "element-bytes";
 const INDEX_BYTES: &str = "index-bytes";
 
 /// A list: its name, and its values.
-struct List<'e> {
+struct NamedList<'e> {
     name: &'e str,
     values: Vec<usize>,
 }
@@ -33,19 +33,19 @@ struct AtMost {
 
 /// The combinations of a `for-each`. Without sizes, a single empty one.
 pub(super) fn points(
-    reader: &Reader<'_>,
+    reader: &TensorReader<'_>,
     each: Option<&Spanned<ForEach>>,
 ) -> Result<Arc<[GridPoint]>, Diagnostic> {
     let Some(each) = each else { return Ok(Arc::new([GridPoint::default()])) };
-    if let Some(points) = reader.shared.grids.borrow().get(&each.defined) {
+    if let Some(points) = reader.cache.grids.borrow().get(&each.defined) {
         return Ok(Arc::clone(points));
     }
     let points = Arc::from(read(reader, each)?);
-    reader.shared.grids.borrow_mut().insert(each.defined, Arc::clone(&points));
+    reader.cache.grids.borrow_mut().insert(each.defined, Arc::clone(&points));
     Ok(points)
 }
 
-fn read(reader: &Reader<'_>, each: &Spanned<ForEach>) -> Result<Vec<GridPoint>, Diagnostic> {
+fn read(reader: &TensorReader<'_>, each: &Spanned<ForEach>) -> Result<Vec<GridPoint>, Diagnostic> {
     let lists = lists(reader, each)?;
     let limits = limits(reader, &each.value, &lists)?;
     if lists.is_empty() {
@@ -70,7 +70,7 @@ fn read(reader: &Reader<'_>, each: &Spanned<ForEach>) -> Result<Vec<GridPoint>, 
 }
 
 impl GridPoint {
-    fn new(lists: &[List<'_>], chosen: &[usize]) -> Self {
+    fn new(lists: &[NamedList<'_>], chosen: &[usize]) -> Self {
         let values = lists.iter().zip(chosen).map(|(list, at)| (list.name, list.values[*at]));
         let suffix: Vec<String> = values.clone().map(|(name, value)| format!("{name}={value}")).collect();
         let find = |wanted: &str| values.clone().find(|(name, _)| *name == wanted).map(|(_, value)| value);
@@ -84,8 +84,11 @@ impl GridPoint {
     }
 }
 
-fn lists<'e>(reader: &Reader<'_>, each: &'e Spanned<ForEach>) -> Result<Vec<List<'e>>, Diagnostic> {
-    let mut lists: Vec<List<'e>> = Vec::new();
+fn lists<'e>(
+    reader: &TensorReader<'_>,
+    each: &'e Spanned<ForEach>,
+) -> Result<Vec<NamedList<'e>>, Diagnostic> {
+    let mut lists: Vec<NamedList<'e>> = Vec::new();
     for (name, values) in &each.value.sizes.0 {
         if name.value.is_empty() || !name.value.bytes().all(|b| b.is_ascii_lowercase()) {
             let message = format!("{} is no name of a size", Quoted(&name.value));
@@ -112,10 +115,10 @@ fn lists<'e>(reader: &Reader<'_>, each: &'e Spanned<ForEach>) -> Result<Vec<List
 }
 
 fn list<'e>(
-    reader: &Reader<'_>,
+    reader: &TensorReader<'_>,
     name: &'e str,
     values: &Spanned<Vec<Spanned<u32>>>,
-) -> Result<List<'e>, Diagnostic> {
+) -> Result<NamedList<'e>, Diagnostic> {
     let count = values.value.len();
     if count == 0 || count > MAX_VALUES {
         let message = format!("`{name}` has {count} values: 1 to {MAX_VALUES} are allowed");
@@ -126,10 +129,14 @@ fn list<'e>(
             return Err(reader.wrong(value.defined, format!("{} is listed twice", value.value)));
         }
     }
-    Ok(List { name, values: values.value.iter().map(|value| value.value as usize).collect() })
+    Ok(NamedList { name, values: values.value.iter().map(|value| value.value as usize).collect() })
 }
 
-fn limits(reader: &Reader<'_>, each: &ForEach, lists: &[List<'_>]) -> Result<Vec<AtMost>, Diagnostic> {
+fn limits(
+    reader: &TensorReader<'_>,
+    each: &ForEach,
+    lists: &[NamedList<'_>],
+) -> Result<Vec<AtMost>, Diagnostic> {
     let limit = |(product, most): &(Spanned<String>, usize)| {
         let factor = |name: &str| {
             lists.iter().position(|list| list.name == name).ok_or_else(|| {

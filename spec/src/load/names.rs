@@ -6,9 +6,9 @@ use crate::signature::{AttributeRole, AttributeSignature, AttributeType, Operand
 use crate::yaml::{Node, Spanned};
 use crate::{Attribute, Attributes};
 
-use super::case_reader::{CaseReader, Names};
+use super::case_reader::{CaseReader, NamingScheme};
 use super::raw::CaseEntry;
-use super::written::Written;
+use super::written::WrittenDtype;
 
 /// The attributes that a family case may have.
 const ATTRIBUTE_ROLES: [(&str, AttributeRole); 9] = [
@@ -26,7 +26,7 @@ const ATTRIBUTE_ROLES: [(&str, AttributeRole); 9] = [
 impl<'a> CaseReader<'a> {
     /// Whether the file belongs to a family.
     pub(super) const fn is_family(&self) -> bool {
-        matches!(self.names, Names::Family)
+        matches!(self.names, NamingScheme::Family)
     }
 
     /// Why the operator does not have a family case, as far as clauses and attributes tell.
@@ -123,7 +123,7 @@ impl<'a> CaseReader<'a> {
     pub(super) fn with_elements(
         &self,
         entry: &'a CaseEntry,
-        dtype: &Written,
+        dtype: &WrittenDtype,
         mut attributes: Attributes,
     ) -> Result<Attributes, Diagnostic> {
         let Some(Node::Mapping(entries)) = entry.attributes.as_ref().map(|written| &written.value) else {
@@ -149,8 +149,8 @@ impl<'a> CaseReader<'a> {
 
     pub(super) fn attribute_called(&self, name: &Spanned<String>) -> Result<&AttributeSignature, Diagnostic> {
         let found = match self.names {
-            Names::Page => self.page.attribute_named(&name.value),
-            Names::Family => role_of(&name.value).and_then(|role| self.page.attribute(role)),
+            NamingScheme::Page => self.page.attribute_named(&name.value),
+            NamingScheme::Family => role_of(&name.value).and_then(|role| self.page.attribute(role)),
         };
         found.ok_or_else(|| {
             let message = format!("{} has no attribute {}", self.page.operator, Quoted(&name.value));
@@ -160,8 +160,10 @@ impl<'a> CaseReader<'a> {
 
     fn attributes_expected(&self, name: &str) -> String {
         let mut known: Vec<&str> = match self.names {
-            Names::Page => self.page.attributes.iter().map(|attribute| attribute.name.as_str()).collect(),
-            Names::Family => ATTRIBUTE_ROLES.iter().map(|(word, _)| *word).collect(),
+            NamingScheme::Page => {
+                self.page.attributes.iter().map(|attribute| attribute.name.as_str()).collect()
+            }
+            NamingScheme::Family => ATTRIBUTE_ROLES.iter().map(|(word, _)| *word).collect(),
         };
         known.sort_unstable();
         if known.is_empty() { "it takes no attributes".to_owned() } else { one_of(name, &known) }

@@ -6,7 +6,7 @@ use crate::signature::{AttributeRole, Axis, OperandRole, OperandSignature};
 use crate::yaml::{Node, Spanned};
 use crate::{Attribute, DType, ErrorCode, Tensor, Window};
 
-use super::case_reader::{CaseReader, Names};
+use super::case_reader::{CaseReader, NamingScheme};
 use super::dtypes::refuses;
 use super::names::{one_of, role_of};
 use super::raw::{CaseEntry, TensorEntry};
@@ -61,8 +61,8 @@ impl<'a> CaseReader<'a> {
 
     fn operand_name<'s>(&self, operand: &'s OperandSignature) -> &'s str {
         match self.names {
-            Names::Page => &operand.name,
-            Names::Family => operand_role(operand.role),
+            NamingScheme::Page => &operand.name,
+            NamingScheme::Family => operand_role(operand.role),
         }
     }
 

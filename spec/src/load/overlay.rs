@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::diagnostic::Diagnostic;
 use crate::specification::Specification;
 
-use super::files::{File, Root, read_all};
+use super::files::{Root, SpecificationFile, read_all};
 use super::wanted::Wanted;
 use super::{EMBEDDED, embedded_files};
 
@@ -15,7 +15,7 @@ const LISTS: [&str; 5] =
     ["documents.yaml", "errata.yaml", "questions.yaml", "renamed.yaml", "out-of-scope.yaml"];
 
 /// The files of a folder, with their places and names.
-type Files = Vec<(String, String, Vec<u8>)>;
+type NamedFiles = Vec<(String, String, Vec<u8>)>;
 
 impl Specification {
     /// A specification with the folder `added`, which is laid out like a part of it. `base` is the folder of the
@@ -30,13 +30,13 @@ impl Specification {
     ) -> Result<Self, Vec<Diagnostic>> {
         let base = match base {
             Some(root) => named(root, Root::Whole)?,
-            None => Files::new(),
+            None => NamedFiles::new(),
         };
         let added = named(added, Root::Added)?;
         let built_in: Vec<String> = EMBEDDED.iter().map(|(place, _)| format!("built-in:{place}")).collect();
-        let mut files: Vec<File<'_>> = if base.is_empty() {
+        let mut files: Vec<SpecificationFile<'_>> = if base.is_empty() {
             let named = embedded_files().into_iter().zip(&built_in);
-            named.map(|(file, name)| File { name, ..file }).collect()
+            named.map(|(file, name)| SpecificationFile { name, ..file }).collect()
         } else {
             all(&base).collect()
         };
@@ -46,7 +46,7 @@ impl Specification {
         if !wrong.is_empty() {
             return Err(wrong);
         }
-        let checked: Vec<File<'_>> = all(&base).chain(all(&added)).collect();
+        let checked: Vec<SpecificationFile<'_>> = all(&base).chain(all(&added)).collect();
         files.extend(all(&added));
         // Operators are in the order of their names. What has the same place is in the order of the folders.
         files.sort_by(|one, other| one.place.split('/').cmp(other.place.split('/')));
@@ -55,7 +55,7 @@ impl Specification {
 }
 
 /// The files of a folder, by names with the folder.
-fn named(root: &Path, holds: Root) -> Result<Files, Vec<Diagnostic>> {
+fn named(root: &Path, holds: Root) -> Result<NamedFiles, Vec<Diagnostic>> {
     let name = |place: &str| root.join(place).display().to_string();
     Ok(read_all(root, holds)?
         .into_iter()
@@ -63,12 +63,12 @@ fn named(root: &Path, holds: Root) -> Result<Files, Vec<Diagnostic>> {
         .collect())
 }
 
-fn all(files: &Files) -> impl Iterator<Item = File<'_>> {
-    files.iter().map(|(place, name, bytes)| File::new(place, name, bytes))
+fn all(files: &NamedFiles) -> impl Iterator<Item = SpecificationFile<'_>> {
+    files.iter().map(|(place, name, bytes)| SpecificationFile::new(place, name, bytes))
 }
 
 /// What is wrong with an added file in the place of another.
-fn collision(added: File<'_>, other: &File<'_>) -> Option<Diagnostic> {
+fn collision(added: SpecificationFile<'_>, other: &SpecificationFile<'_>) -> Option<Diagnostic> {
     let other = other.name;
     let message = match added.place.split('/').collect::<Vec<_>>()[..] {
         [list] if LISTS.contains(&list) => return None,

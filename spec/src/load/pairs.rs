@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 /// A value of a list, as the number of the list and the position of the value in it.
-type Place = (usize, usize);
+type ListValue = (usize, usize);
 
 /// Combinations with one value per list, such that any two values of different lists occur together in one of them, unless
 /// every combination with both is forbidden. `allows` sees a partial choice, and must allow it if it allows any extension.
@@ -13,13 +13,13 @@ pub(super) fn in_pairs(lists: &[usize], allows: impl Fn(&[Option<usize>]) -> boo
         let chosen = lists.iter().flat_map(|values| 0..*values);
         return chosen.filter(|value| allows(&[Some(*value)])).map(|value| vec![value]).collect();
     }
-    let mut pairs: Vec<(Place, Place)> = Vec::new();
+    let mut pairs: Vec<(ListValue, ListValue)> = Vec::new();
     for first in 0..lists.len() {
         for second in first + 1..lists.len() {
             pairs.extend(every(first).flat_map(|one| every(second).map(move |other| (one, other))));
         }
     }
-    let mut missing: HashSet<(Place, Place)> = pairs.iter().copied().collect();
+    let mut missing: HashSet<(ListValue, ListValue)> = pairs.iter().copied().collect();
     let mut combinations = Vec::new();
     for (one, other) in pairs {
         if !missing.contains(&(one, other)) {
@@ -44,7 +44,7 @@ pub(super) fn in_pairs(lists: &[usize], allows: impl Fn(&[Option<usize>]) -> boo
 fn completed(
     mut chosen: Vec<Option<usize>>,
     lists: &[usize],
-    missing: &HashSet<(Place, Place)>,
+    missing: &HashSet<(ListValue, ListValue)>,
     allows: impl Fn(&[Option<usize>]) -> bool,
 ) -> Option<Vec<usize>> {
     if !allows(&chosen) {
@@ -61,7 +61,7 @@ fn completed(
                 continue;
             }
             let beside = chosen.iter().enumerate().filter_map(|(other, value)| Some((other, (*value)?)));
-            let ordered = |place: Place| {
+            let ordered = |place: ListValue| {
                 let own = (list, value);
                 if place.0 < list { (place, own) } else { (own, place) }
             };
@@ -79,9 +79,9 @@ fn completed(
 mod tests {
     use super::*;
 
-    fn pairs_of(combinations: &[Vec<usize>]) -> HashSet<(Place, Place)> {
+    fn pairs_of(combinations: &[Vec<usize>]) -> HashSet<(ListValue, ListValue)> {
         let of_one = |combination: &Vec<usize>| {
-            let places: Vec<Place> = combination.iter().copied().enumerate().collect();
+            let places: Vec<ListValue> = combination.iter().copied().enumerate().collect();
             places.iter().flat_map(|a| places.iter().map(move |b| (*a, *b))).collect::<Vec<_>>()
         };
         combinations.iter().flat_map(of_one).filter(|(a, b)| a.0 < b.0).collect()

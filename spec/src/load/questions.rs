@@ -43,7 +43,7 @@ struct QuestionEntry {
 }
 
 /// The names of a form's cases, with their positions in the file.
-type Names<'t> = Vec<(&'t str, serde_yaml::Location)>;
+type CaseNames<'t> = Vec<(&'t str, serde_yaml::Location)>;
 
 impl Specification {
     /// Reads the questions. [`Specification::check_questions`] checks later that their cases exist.
@@ -188,7 +188,7 @@ fn check_form(text: Text<'_>, form: &Spanned<String>) -> Result<(), Diagnostic> 
 }
 
 /// Reads a name, or a list of names.
-fn names_of<'t>(text: Text<'t>, written: &'t Spanned<Node>) -> Result<Names<'t>, Diagnostic> {
+fn names_of<'t>(text: Text<'t>, written: &'t Spanned<Node>) -> Result<CaseNames<'t>, Diagnostic> {
     let wrong = |node: &Spanned<Node>| {
         text.wrong(node.defined, format!("the name of a case is expected, not {}", node.value.kind()))
             .help("write `<topic>/<name>`, or several as a list: the first that an operator has answers")

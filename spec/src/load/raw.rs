@@ -399,9 +399,9 @@ impl<'de> Deserialize<'de> for Rejects {
 
 impl<'de> Deserialize<'de> for Expect {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Arms;
+        struct ExpectVisitor;
 
-        impl<'de> Visitor<'de> for Arms {
+        impl<'de> Visitor<'de> for ExpectVisitor {
             type Value = Expect;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -422,7 +422,7 @@ impl<'de> Deserialize<'de> for Expect {
             }
         }
 
-        deserializer.deserialize_any(Arms)
+        deserializer.deserialize_any(ExpectVisitor)
     }
 }
 

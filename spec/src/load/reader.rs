@@ -53,9 +53,9 @@ pub(super) const STRING_BYTES: usize = 64;
 
 /// Reads the tensors of one file within the file's memory budget.
 #[derive(Clone, Copy)]
-pub(super) struct Reader<'a> {
+pub(super) struct TensorReader<'a> {
     pub(super) text: Text<'a>,
-    pub(super) shared: &'a Shared,
+    pub(super) cache: &'a FileCache,
     /// The values of named sizes.
     pub(super) sizes: &'a Sizes,
     /// Whether tensors may have any number of elements, provided that few are stored.
@@ -71,7 +71,7 @@ pub(super) type Reading = (serde_yaml::Location, DType, Sizes, Option<Placeholde
 
 /// What the cases of a file share.
 #[derive(Default)]
-pub(super) struct Shared {
+pub(super) struct FileCache {
     stored: Cell<usize>,
     /// Tensors by position, dtype and sizes, so that all operators of a family share them.
     pub(super) read: RefCell<HashMap<Reading, Tensor>>,
@@ -83,7 +83,7 @@ pub(super) struct Shared {
     pub(super) grids: RefCell<HashMap<serde_yaml::Location, Arc<[GridPoint]>>>,
 }
 
-impl Shared {
+impl FileCache {
     /// Forgets the tensors at positions, which only cases of the same entry share.
     pub(super) fn forget_tensors(&self) {
         self.read.borrow_mut().clear();
@@ -94,11 +94,11 @@ impl Shared {
 /// For cases without named sizes.
 static NO_SIZES: Sizes = Sizes::new(Vec::new());
 
-impl<'a> Reader<'a> {
-    pub(super) fn new(text: Text<'a>, shared: &'a Shared) -> Self {
+impl<'a> TensorReader<'a> {
+    pub(super) fn new(text: Text<'a>, cache: &'a FileCache) -> Self {
         Self {
             text,
-            shared,
+            cache,
             sizes: &NO_SIZES,
             large: is_large(text.file),
             placeholder: None,
@@ -107,11 +107,11 @@ impl<'a> Reader<'a> {
     }
 
     /// Sets the values of named sizes.
-    pub(super) const fn with_sizes<'s>(self, sizes: &'s Sizes) -> Reader<'s>
+    pub(super) const fn with_sizes<'s>(self, sizes: &'s Sizes) -> TensorReader<'s>
     where
         'a: 's,
     {
-        Reader { sizes, ..self }
+        TensorReader { sizes, ..self }
     }
 
     /// Reads a number, in which named sizes may occur.
@@ -154,9 +154,9 @@ impl<'a> Reader<'a> {
 
     /// Charges bytes to the file's budget.
     pub(super) fn spend(&self, bytes: usize, at: serde_yaml::Location) -> Result<(), Diagnostic> {
-        let stored = self.shared.stored.get().saturating_add(bytes);
+        let stored = self.cache.stored.get().saturating_add(bytes);
         self.check_stored(stored, at)?;
-        self.shared.stored.set(stored);
+        self.cache.stored.set(stored);
         Ok(())
     }
 

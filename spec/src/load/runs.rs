@@ -9,11 +9,11 @@ use crate::diagnostic::Diagnostic;
 use crate::signature::{AttributeRole, ModePolicy};
 use crate::{Attribute, Call, Roles};
 
-use super::case_reader::{CaseReader, Names};
+use super::case_reader::{CaseReader, NamingScheme};
 use super::dtypes::{Choice, choices};
 use super::operands::OtherOperand;
 use super::raw::CaseEntry;
-use super::reader::{Reader, Shared};
+use super::reader::{FileCache, TensorReader};
 use super::sizes::GridPoint;
 use super::template::Source;
 
@@ -28,7 +28,7 @@ use super::template::Source;
 #[derive(Default)]
 pub struct Maker {
     last: Option<(Arc<Source>, usize)>,
-    shared: Shared,
+    cache: FileCache,
 }
 
 impl Maker {
@@ -57,12 +57,12 @@ impl Maker {
             let same_file = |(last, _): &(Arc<Source>, usize)| Arc::ptr_eq(last, &template.source);
             match &self.last {
                 Some(last) if same_file(last) && last.1 == template.at => {}
-                Some(last) if same_file(last) => self.shared.forget_tensors(),
-                _ => self.shared = Shared::default(),
+                Some(last) if same_file(last) => self.cache.forget_tensors(),
+                _ => self.cache = FileCache::default(),
             }
             self.last = Some((Arc::clone(&template.source), template.at));
         }
-        case.make_runs(&self.shared, most).unwrap_or_else(|wrong| panic!("{}: {wrong}", case.id))
+        case.make_runs(&self.cache, most).unwrap_or_else(|wrong| panic!("{}: {wrong}", case.id))
     }
 }
 
@@ -93,10 +93,14 @@ impl Case {
     }
 
     /// Makes the runs, up to a limit, with what the cases of the file share.
-    pub(super) fn make_runs(self: &Arc<Self>, shared: &Shared, most: usize) -> Result<Vec<Run>, Diagnostic> {
+    pub(super) fn make_runs(
+        self: &Arc<Self>,
+        cache: &FileCache,
+        most: usize,
+    ) -> Result<Vec<Run>, Diagnostic> {
         let Some(template) = &self.template else { return Ok(Vec::new()) };
         let reader = CaseReader {
-            reader: Reader::new(template.source.text(), shared),
+            reader: TensorReader::new(template.source.text(), cache),
             page: &self.signature,
             names: template.names,
             map: &template.map,
@@ -176,7 +180,7 @@ impl<'a> CaseReader<'a> {
         let attributes = self.with_mode(attributes, mode);
         let attributes = self.with_elements(entry, &choice.params, attributes)?;
         let sends_fill = attributes.values().any(|value| matches!(value, Attribute::Element(_)));
-        let expecting = CaseReader { reader: Reader { sends_fill, ..self.reader }, ..*self };
+        let expecting = CaseReader { reader: TensorReader { sends_fill, ..self.reader }, ..*self };
         let Call { operands, .. } = self.page.spell(roles);
         let expect = expecting.expectation(&choice.params, mode, &entry.expect)?;
         Ok(Run {
@@ -193,8 +197,8 @@ impl<'a> CaseReader<'a> {
     /// The clauses that a case is written for. They are the first of its clauses; those of its policies follow.
     fn clauses_of(&self, entry: &CaseEntry, case: &Case) -> Arc<[String]> {
         let own = |id: &String| match self.names {
-            Names::Page => id.clone(),
-            Names::Family => self.map.get(id).unwrap_or(id).clone(),
+            NamingScheme::Page => id.clone(),
+            NamingScheme::Family => self.map.get(id).unwrap_or(id).clone(),
         };
         let written: Vec<String> = entry.clauses.value.iter().map(|id| own(&id.value)).collect();
         if case.clauses.iter().all(|id| written.contains(id)) {

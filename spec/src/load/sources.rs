@@ -4,15 +4,15 @@ use crate::diagnostic::{Diagnostic, Quoted, nearest};
 use crate::specification::Specification;
 use crate::yaml::Spanned;
 
-use super::case_reader::{CaseReader, Names};
+use super::case_reader::{CaseReader, NamingScheme};
 use super::raw::CaseEntry;
 
 impl CaseReader<'_> {
     /// The operator's clauses that a case tests.
     pub(super) fn clauses(&self, entry: &CaseEntry, spec: &Specification) -> Result<Vec<String>, Diagnostic> {
         let own = |id: &Spanned<String>| match self.names {
-            Names::Page => id.value.clone(),
-            Names::Family => self.map.get(&id.value).unwrap_or(&id.value).clone(),
+            NamingScheme::Page => id.value.clone(),
+            NamingScheme::Family => self.map.get(&id.value).unwrap_or(&id.value).clone(),
         };
         let mut clauses: Vec<String> = Vec::new();
         for id in &entry.clauses.value {

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use crate::signature::Signature;
 use crate::yaml::Text;
 
-use super::case_reader::Names;
+use super::case_reader::NamingScheme;
 use super::dtypes::choices;
 use super::families::ClauseMap;
 use super::raw::CaseEntry;
 use super::sizes::GridPoint;
-use super::written::Dtypes;
+use super::written::OperandDtypes;
 
 /// A case file as it was read.
 pub(super) struct Source {
@@ -32,7 +32,7 @@ pub(crate) struct Template {
     pub(super) source: Arc<Source>,
     /// The place of the entry in its file.
     pub(super) at: usize,
-    pub(super) names: Names,
+    pub(super) names: NamingScheme,
     pub(super) map: Arc<ClauseMap>,
 }
 
@@ -51,7 +51,7 @@ impl Template {
 /// The axes along which the runs of a case vary: dtypes, sizes and modes.
 #[derive(Clone, Debug, Default)]
 pub struct Axes {
-    pub(super) dtypes: Dtypes,
+    pub(super) dtypes: OperandDtypes,
     pub(super) sizes: Arc<[GridPoint]>,
     /// The modes of a family case, by their places in the signature; `None` if the call says the mode itself or there are none.
     pub(super) modes: Option<Vec<usize>>,

@@ -4,14 +4,14 @@ use crate::DType;
 
 /// The dtype of an operand as written.
 #[derive(Clone, Debug)]
-pub(super) enum Written {
+pub(super) enum WrittenDtype {
     /// A name, given in the tensor or under `for-each`.
     Named(DType),
     /// `any`, restricted to the dtypes that the operator's pages list. Not empty.
     Any(Vec<DType>),
 }
 
-impl Written {
+impl WrittenDtype {
     /// The dtypes that the case leaves open.
     pub(super) fn open(&self) -> Vec<DType> {
         match self {
@@ -43,7 +43,7 @@ impl Written {
 
 /// The dtypes of both operands. For a family case, only those that the operator lists.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Dtypes {
-    pub(super) params: Vec<Written>,
-    pub(super) indices: Vec<Written>,
+pub(super) struct OperandDtypes {
+    pub(super) params: Vec<WrittenDtype>,
+    pub(super) indices: Vec<WrittenDtype>,
 }

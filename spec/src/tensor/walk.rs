@@ -4,7 +4,7 @@ use super::builder::reserved;
 use super::{Stored, Tensor, TensorError};
 
 /// A part of a tensor: what remains of its dims after fixing some of the first axes.
-struct Window<'a, T> {
+struct SubTensor<'a, T> {
     stored: &'a [T],
     /// The position of the first element in the storage.
     first: usize,
@@ -12,7 +12,7 @@ struct Window<'a, T> {
     strides: &'a [isize],
 }
 
-impl<'a, T: Stored> Window<'a, T> {
+impl<'a, T: Stored> SubTensor<'a, T> {
     fn new(tensor: &'a Tensor) -> Option<Self> {
         let stored = T::slice(&tensor.elements)?;
         Some(Self { stored, first: tensor.offset, dims: &tensor.shape, strides: &tensor.strides })
@@ -44,7 +44,7 @@ impl<'a, T: Stored> Window<'a, T> {
         }
     }
 
-    /// Whether a window with the same dims has the same elements.
+    /// Whether a part with the same dims has the same elements.
     fn equals(&self, other: &Self) -> bool {
         match (self.dims, self.strides, other.strides) {
             ([dim], [1], [1]) => self.row(*dim) == other.row(*dim),
@@ -82,7 +82,7 @@ impl Tensor {
         if count > 0 {
             match self.row_major() {
                 Some(row) => elements.extend_from_slice(row),
-                None => Window::new(self).ok_or(TensorError::Width(self.dtype))?.append_to(&mut elements),
+                None => SubTensor::new(self).ok_or(TensorError::Width(self.dtype))?.append_to(&mut elements),
             }
         }
         Self::new(self.dtype, self.shape.to_vec(), elements)
@@ -97,7 +97,7 @@ impl Tensor {
         }
         match (self.row_major::<T>(), other.row_major::<T>()) {
             (Some(one), Some(other)) => one == other,
-            _ => match (Window::<T>::new(self), Window::new(other)) {
+            _ => match (SubTensor::<T>::new(self), SubTensor::new(other)) {
                 (Some(one), Some(other)) => one.equals(&other),
                 _ => false,
             },

@@ -4,16 +4,16 @@ use crate::diagnostic::{Diagnostic, Quoted};
 use crate::tensor::Sparse;
 use crate::{DType, Element, Shape};
 
-use super::{Entries, Exception, MAX_IN_FULL, PLACES, Painter, Reader};
+use super::{ExceptedPart, MAX_IN_FULL, MappingEntries, PLACES, Painter, TensorReader};
 
-impl<'a> Reader<'a> {
+impl<'a> TensorReader<'a> {
     /// Reads a tensor that is zero except in some places. Only large cases may have one.
     pub(in crate::load) fn places(
         &self,
         dtype: DType,
         shape: &Shape,
         at: serde_yaml::Location,
-        entries: &'a Entries,
+        entries: &'a MappingEntries,
     ) -> Result<Sparse, Diagnostic> {
         if let Some((name, _)) = entries.iter().find(|(name, _)| ![PLACES, "modulo"].contains(&&*name.value))
         {
@@ -30,7 +30,7 @@ impl<'a> Reader<'a> {
         let exceptions = self.exceptions(entries, shape)?;
         let bad = |error: crate::TensorError| self.wrong(at, error.to_string());
         let mut sparse = Sparse::new(dtype, shape.clone()).map_err(bad)?;
-        for Exception { at: place, form, exactly } in exceptions {
+        for ExceptedPart { at: place, form, exactly } in exceptions {
             let below = &shape[place.len()..];
             let size: usize = below.iter().product();
             if size > MAX_IN_FULL {

@@ -10,7 +10,7 @@ use crate::signature::{
 use crate::yaml::{Node, Spanned};
 
 use super::super::raw::{FamiliesEntry, InOrder, present};
-use super::lists::{Dtypes, Words};
+use super::lists::{DtypeList, Words};
 
 /// `operator.yaml`.
 #[derive(Deserialize)]
@@ -58,7 +58,7 @@ pub(super) struct OperatorFile {
 #[serde(deny_unknown_fields)]
 pub(super) struct OperandEntry {
     pub(super) role: Spanned<OperandRole>,
-    pub(super) dtypes: Spanned<Dtypes>,
+    pub(super) dtypes: Spanned<DtypeList>,
     pub(super) rank: Spanned<RankRule>,
 }
 
@@ -111,9 +111,9 @@ pub(super) enum ScalarsEntry {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct TolerancesEntry {
     #[serde(default)]
-    pub(super) params_dtypes: Dtypes,
+    pub(super) params_dtypes: DtypeList,
     #[serde(default)]
-    pub(super) index_dtypes: Dtypes,
+    pub(super) index_dtypes: DtypeList,
     #[serde(default, deserialize_with = "present")]
     pub(super) scalar_params: Option<ScalarEntry>,
     #[serde(default, deserialize_with = "present")]

@@ -15,7 +15,7 @@ use crate::yaml::{Node, Spanned, Text};
 
 /// `all`, or a list of dtypes.
 #[derive(Default)]
-pub(super) struct Dtypes(pub(super) Vec<DType>);
+pub(super) struct DtypeList(pub(super) Vec<DType>);
 
 /// A word, or a list of words.
 pub(super) struct Words<T>(pub(super) Vec<T>);
@@ -33,26 +33,26 @@ pub(super) fn default(text: Text<'_>, written: &Spanned<Node>) -> Result<Attribu
     }
 }
 
-impl<'de> Deserialize<'de> for Dtypes {
+impl<'de> Deserialize<'de> for DtypeList {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct ListOrAll;
 
         impl<'de> Visitor<'de> for ListOrAll {
-            type Value = Dtypes;
+            type Value = DtypeList;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("`all` or a list of dtypes")
             }
 
-            fn visit_str<E: Error>(self, word: &str) -> Result<Dtypes, E> {
+            fn visit_str<E: Error>(self, word: &str) -> Result<DtypeList, E> {
                 match word {
-                    "all" => Ok(Dtypes(DType::ALL.to_vec())),
+                    "all" => Ok(DtypeList(DType::ALL.to_vec())),
                     other => Err(E::unknown_variant(other, &["all"])),
                 }
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Dtypes, A::Error> {
-                Vec::deserialize(SeqAccessDeserializer::new(list)).map(Dtypes)
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<DtypeList, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(list)).map(DtypeList)
             }
         }
 
@@ -62,9 +62,9 @@ impl<'de> Deserialize<'de> for Dtypes {
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Words<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct OneOrMany<T>(PhantomData<T>);
+        struct WordsVisitor<T>(PhantomData<T>);
 
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for OneOrMany<T> {
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for WordsVisitor<T> {
             type Value = Words<T>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -80,6 +80,6 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Words<T> {
             }
         }
 
-        deserializer.deserialize_any(OneOrMany(PhantomData))
+        deserializer.deserialize_any(WordsVisitor(PhantomData))
     }
 }

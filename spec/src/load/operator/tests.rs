@@ -3,7 +3,7 @@
 use super::*;
 use crate::Profile;
 use crate::call::{BadIndex, EmptyAxis, NegativeIndex};
-use crate::load::files::File;
+use crate::load::files::SpecificationFile;
 use crate::load::{Specification, Wanted};
 use crate::signature::{
     CollapsedSize, EmptyDims, EmptyIndex, Flatten, Join, ModePolicy, OutputBatch, RankRule, SliceBound,
@@ -370,7 +370,7 @@ fn a_document_that_the_ledger_lacks_is_refused_with_the_nearest_one() {
             ("documents.yaml", include_bytes!("../../../documents.yaml")),
             ("operators/made/up/operator.yaml", operator.as_bytes()),
         ];
-        let files = files.map(|(place, bytes)| File::new(place, place, bytes));
+        let files = files.map(|(place, bytes)| SpecificationFile::new(place, place, bytes));
         Specification::load(&files, &Wanted::Usual, true)
     };
     assert!(load("[tf-gather]").is_ok());
