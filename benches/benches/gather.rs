@@ -11,7 +11,7 @@ use std::time::Duration;
 use criterion::measurement::WallTime;
 use criterion::{Bencher, BenchmarkGroup, Criterion, SamplingMode, Throughput};
 use gather_benches::verify::Samples;
-use gather_benches::{How, Inputs, Subject, Workload, subject, threads, workloads};
+use gather_benches::{Inputs, RunSettings, Subject, Workload, subject, threads, workloads};
 use gather_optimized::{Level, Plan};
 
 /// Outputs of at least this many bytes take milliseconds, so each sample is a single batch.
@@ -22,14 +22,14 @@ const TINY: usize = 4 << 10;
 
 /// The memory for the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Output {
+enum OutputMode {
     Into,
     Fresh,
     Pooled,
 }
 
-const OUTPUTS: [(&str, Output); 3] =
-    [("into", Output::Into), ("fresh", Output::Fresh), ("pooled", Output::Pooled)];
+const OUTPUTS: [(&str, OutputMode); 3] =
+    [("into", OutputMode::Into), ("fresh", OutputMode::Fresh), ("pooled", OutputMode::Pooled)];
 
 fn main() {
     threads::provide(2.max(std::thread::available_parallelism().map_or(1, usize::from)));
@@ -53,23 +53,25 @@ fn main() {
 }
 
 /// The parts of a workload that take time to make.
-struct Made {
+struct PreparedWorkload {
     inputs: Inputs,
     samples: Samples,
 }
 
 fn each_way(workload: &Workload, group: &mut BenchmarkGroup<'_, WallTime>) {
-    let made = OnceCell::new();
+    let prepared = OnceCell::new();
     for level in Level::available() {
         for threads in [1, 2] {
-            let how = How { level: Some(level), threads: NonZeroUsize::new(threads) };
+            let settings = RunSettings { level: Some(level), threads: NonZeroUsize::new(threads) };
             let mut ready = None;
             for (name, output) in OUTPUTS {
                 if differs(workload, level, threads, output) {
                     // Criterion calls this once per sample, so what it needs is cached.
                     group.bench_function(format!("{level}/{threads}/{name}"), |bencher| {
-                        let made = made.get_or_init(|| Made::of(workload));
-                        ready.get_or_insert_with(|| Ready::of(workload, made, how)).run(output, bencher);
+                        let prepared = prepared.get_or_init(|| PreparedWorkload::of(workload));
+                        ready
+                            .get_or_insert_with(|| Ready::of(workload, prepared, settings))
+                            .run(output, bencher);
                     });
                 }
             }
@@ -79,13 +81,13 @@ fn each_way(workload: &Workload, group: &mut BenchmarkGroup<'_, WallTime>) {
 
 /// Whether a combination can differ from those measured before. Strings are cloned one by one, without level, second
 /// thread or pool. A tiny call on two threads would only measure waking a thread.
-fn differs(workload: &Workload, level: Level, threads: usize, output: Output) -> bool {
-    let plain = Level::available().next() == Some(level) && threads == 1 && output != Output::Pooled;
+fn differs(workload: &Workload, level: Level, threads: usize, output: OutputMode) -> bool {
+    let plain = Level::available().next() == Some(level) && threads == 1 && output != OutputMode::Pooled;
     let tiny = workload.output_bytes() < TINY;
     (plain || !workload.is_string()) && (threads == 1 || !tiny)
 }
 
-impl Made {
+impl PreparedWorkload {
     fn of(workload: &Workload) -> Self {
         let inputs = Inputs::of(workload).expect("memory for the inputs");
         let samples = Samples::of(workload, &inputs).expect("the reference answers");
@@ -97,23 +99,23 @@ impl Made {
 struct Ready<'a> {
     subject: Box<dyn Subject + 'a>,
     plan: Plan,
-    how: How,
+    settings: RunSettings,
 }
 
 impl<'a> Ready<'a> {
-    fn of(workload: &'a Workload, made: &'a Made, how: How) -> Self {
-        let mut subject = subject(workload, &made.inputs).expect("memory for the output");
-        if let Err(wrong) = made.samples.verify(&mut *subject, how) {
+    fn of(workload: &'a Workload, prepared: &'a PreparedWorkload, settings: RunSettings) -> Self {
+        let mut subject = subject(workload, &prepared.inputs).expect("memory for the output");
+        if let Err(wrong) = prepared.samples.verify(&mut *subject, settings) {
             panic!("{}: {wrong}", workload.id);
         }
-        Self { subject, plan: how.plan(workload).expect("an available level"), how }
+        Self { subject, plan: settings.plan(workload).expect("an available level"), settings }
     }
 
-    fn run(&mut self, output: Output, bencher: &mut Bencher<'_>) {
+    fn run(&mut self, output: OutputMode, bencher: &mut Bencher<'_>) {
         match output {
-            Output::Into => bencher.iter(|| black_box(&mut self.subject).run_into(&self.plan)),
-            Output::Fresh => bencher.iter(|| black_box(&self.subject).run_fresh(self.how)),
-            Output::Pooled => bencher.iter(|| black_box(&self.subject).run_pooled(&self.plan)),
+            OutputMode::Into => bencher.iter(|| black_box(&mut self.subject).run_into(&self.plan)),
+            OutputMode::Fresh => bencher.iter(|| black_box(&self.subject).run_fresh(self.settings)),
+            OutputMode::Pooled => bencher.iter(|| black_box(&self.subject).run_pooled(&self.plan)),
         }
     }
 }

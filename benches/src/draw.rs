@@ -4,7 +4,7 @@ use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 
 use crate::Workload;
-use crate::geometry::Geometry;
+use crate::geometry::WorkloadGeometry;
 use crate::workloads::Distribution;
 
 /// The longest run of [`Distribution::Runs`].
@@ -15,7 +15,7 @@ const FEW: u64 = 64;
 const PRIME: u64 = 0xFFFF_FFFF_FFFF_FFC5;
 
 /// The positions that index rows, or their elements, select, batch by batch.
-pub(crate) fn positions(geometry: &Geometry, distribution: Distribution, seed: u64) -> Vec<u64> {
+pub(crate) fn positions(geometry: &WorkloadGeometry, distribution: Distribution, seed: u64) -> Vec<u64> {
     let mut draw = Draw { random: Pcg64Mcg::seed_from_u64(seed), bound: geometry.positions() as u64 };
     let drawn = geometry.drawn();
     let mut all = Vec::with_capacity(geometry.batches() * drawn);
@@ -102,7 +102,7 @@ impl Mark {
 }
 
 /// A mark for each index row, drawn by the workload's shares; empty if all rows are kept.
-pub(crate) fn marks(workload: &Workload, geometry: &Geometry) -> Vec<Mark> {
+pub(crate) fn marks(workload: &Workload, geometry: &WorkloadGeometry) -> Vec<Mark> {
     let (negative, bad) = (u64::from(workload.indices.negative), u64::from(workload.indices.bad));
     if negative + bad == 0 {
         return Vec::new();
@@ -145,8 +145,15 @@ pub(crate) fn components<I>(
 mod tests {
     use super::*;
 
-    fn geometry(indexed: &[usize], rows: usize) -> Geometry {
-        Geometry { batch: vec![2], mid: vec![], indexed: indexed.to_vec(), inner: vec![], rows, each: false }
+    fn geometry(indexed: &[usize], rows: usize) -> WorkloadGeometry {
+        WorkloadGeometry {
+            batch: vec![2],
+            mid: vec![],
+            indexed: indexed.to_vec(),
+            inner: vec![],
+            rows,
+            each: false,
+        }
     }
 
     #[test]

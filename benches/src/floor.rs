@@ -7,23 +7,23 @@
 
 use gather_optimized::PlacedRows;
 
-use crate::geometry::{Geometry, offsets};
+use crate::geometry::{WorkloadGeometry, offsets};
 use crate::threads::share;
 
 /// An index type. Workloads have no negative indices.
-pub trait Place: Copy + Send + Sync {
+pub trait FloorIndex: Copy + Send + Sync {
     /// The index as a position. A negative index would wrap around.
-    fn place(self) -> usize;
+    fn position(self) -> usize;
 }
 
 macro_rules! places {
     ($($type:ty)+) => {$(
-        impl Place for $type {
+        impl FloorIndex for $type {
             #[allow(
                 clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_lossless,
                 reason = "no index is negative, and no axis longer than a usize"
             )]
-            fn place(self) -> usize {
+            fn position(self) -> usize {
                 self as usize
             }
         }
@@ -59,7 +59,7 @@ impl Floor {
     /// The floor of a loop nest over params that start `offset` elements into their storage. An element has `element` units
     /// of the storage.
     #[must_use]
-    pub fn new(geometry: &Geometry, strides: &[isize], offset: usize, element: usize) -> Self {
+    pub fn new(geometry: &WorkloadGeometry, strides: &[isize], offset: usize, element: usize) -> Self {
         let strides: Vec<isize> = strides.iter().map(|stride| stride * element.cast_signed()).collect();
         let [batch, mid, indexed, inner] = geometry.split(&strides);
         let outer = [batch, mid].concat();
@@ -84,14 +84,14 @@ impl Floor {
     ///
     /// # Panics
     /// If an index is so far out of range that it leaves the storage, or the lengths do not fit the shapes.
-    pub fn copy<I: Place>(&self, params: &[u8], indices: &[I], output: &mut [u8], threads: usize) {
+    pub fn copy<I: FloorIndex>(&self, params: &[u8], indices: &[I], output: &mut [u8], threads: usize) {
         share(output, self.row_len, threads, |first, part| {
             self.segments(first, indices, part, |base, rows, out| self.copy_rows(params, base, rows, out));
         });
     }
 
     /// The rows with their positions, if they are long enough for stores past the caches. Indices are contiguous.
-    pub fn placed<'p, I: Place>(&self, params: &'p [u8], indices: &[I]) -> Option<PlacedRows<'p>> {
+    pub fn placed<'p, I: FloorIndex>(&self, params: &'p [u8], indices: &[I]) -> Option<PlacedRows<'p>> {
         if self.scattered.is_some() || self.row_len < PlacedRows::SHORTEST_STREAMED {
             return None;
         }
@@ -116,7 +116,7 @@ impl Floor {
     ///
     /// # Panics
     /// As [`Floor::copy`].
-    pub fn clone_elements<T: Clone, I: Place>(&self, params: &[T], indices: &[I], output: &mut [T]) {
+    pub fn clone_elements<T: Clone, I: FloorIndex>(&self, params: &[T], indices: &[I], output: &mut [T]) {
         self.segments(0, indices, output, |base, rows, out| {
             let (rows, outs) = (rows.chunks_exact(self.indices_per_row), out.chunks_exact_mut(self.row_len));
             for (row, out) in rows.zip(outs) {
@@ -158,12 +158,13 @@ impl Floor {
         }
     }
 
-    fn distance<I: Place>(&self, row: &[I]) -> usize {
-        let steps = row.iter().zip(&self.strides).map(|(index, stride)| index.place().wrapping_mul(*stride));
+    fn distance<I: FloorIndex>(&self, row: &[I]) -> usize {
+        let steps =
+            row.iter().zip(&self.strides).map(|(index, stride)| index.position().wrapping_mul(*stride));
         steps.fold(0, usize::wrapping_add)
     }
 
-    fn copy_rows<I: Place>(&self, params: &[u8], base: usize, rows: &[I], out: &mut [u8]) {
+    fn copy_rows<I: FloorIndex>(&self, params: &[u8], base: usize, rows: &[I], out: &mut [u8]) {
         if self.scattered.is_some() {
             return self.copy_scattered(params, base, rows, out);
         }
@@ -186,7 +187,7 @@ impl Floor {
             && self.strides.iter().all(|stride| stride.cast_signed() % width.cast_signed() == 0)
     }
 
-    fn copy_grid<const W: usize, I: Place>(
+    fn copy_grid<const W: usize, I: FloorIndex>(
         &self,
         params: &[[u8; W]],
         base: usize,
@@ -203,7 +204,7 @@ impl Floor {
         }
     }
 
-    fn copy_long<I: Place>(&self, params: &[u8], base: usize, rows: &[I], out: &mut [u8]) {
+    fn copy_long<I: FloorIndex>(&self, params: &[u8], base: usize, rows: &[I], out: &mut [u8]) {
         let rows = rows.chunks_exact(self.strides.len());
         for (row, out) in rows.zip(out.chunks_exact_mut(self.row_len)) {
             let at = base.wrapping_add(self.distance(row));
@@ -211,7 +212,7 @@ impl Floor {
         }
     }
 
-    fn copy_scattered<I: Place>(&self, params: &[u8], base: usize, rows: &[I], out: &mut [u8]) {
+    fn copy_scattered<I: FloorIndex>(&self, params: &[u8], base: usize, rows: &[I], out: &mut [u8]) {
         match self.element {
             1 => self.scatter::<1, I>(params, base, rows, out),
             2 => self.scatter::<2, I>(params, base, rows, out),
@@ -221,7 +222,7 @@ impl Floor {
         }
     }
 
-    fn scatter<const E: usize, I: Place>(&self, params: &[u8], base: usize, rows: &[I], out: &mut [u8]) {
+    fn scatter<const E: usize, I: FloorIndex>(&self, params: &[u8], base: usize, rows: &[I], out: &mut [u8]) {
         let params = params.as_chunks::<E>().0;
         let inner = self.scattered.as_deref().unwrap_or_default();
         let outs = out.as_chunks_mut::<E>().0.chunks_exact_mut(inner.len());
@@ -229,7 +230,7 @@ impl Floor {
             let stride = self.strides[0];
             for (row, out) in rows.chunks_exact(inner.len()).zip(outs) {
                 for ((out, distance), index) in out.iter_mut().zip(inner).zip(row) {
-                    let own = base.wrapping_add(index.place().wrapping_mul(stride));
+                    let own = base.wrapping_add(index.position().wrapping_mul(stride));
                     *out = params[own.wrapping_add(*distance) / E];
                 }
             }
@@ -245,7 +246,7 @@ impl Floor {
 }
 
 /// Copies rows whose position is the dot product of index row and strides.
-fn dot<const W: usize, const K: usize, I: Place>(
+fn dot<const W: usize, const K: usize, I: FloorIndex>(
     params: &[[u8; W]],
     base: usize,
     strides: [usize; K],
@@ -259,13 +260,13 @@ fn dot<const W: usize, const K: usize, I: Place>(
 }
 
 #[inline(always)]
-fn pick<const W: usize, const K: usize, I: Place>(
+fn pick<const W: usize, const K: usize, I: FloorIndex>(
     params: &[[u8; W]],
     rows: &[I],
     out: &mut [[u8; W]],
     at: impl Fn([usize; K]) -> usize,
 ) {
     for (row, out) in rows.as_chunks::<K>().0.iter().zip(out) {
-        *out = params[at(row.map(I::place))];
+        *out = params[at(row.map(I::position))];
     }
 }

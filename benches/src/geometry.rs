@@ -9,7 +9,7 @@ use gather_spec::Form;
 /// `output[batch, mid, row, inner] = params[batch, mid, indices[batch, row], inner]` or, if each element of a slice has its
 /// own index, `params[batch, indices[batch, row, inner], inner]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Geometry {
+pub struct WorkloadGeometry {
     /// The dims that params and indices share.
     pub batch: Vec<usize>,
     /// The dims between the batch and the axis; empty in form nd.
@@ -24,7 +24,7 @@ pub struct Geometry {
     pub each: bool,
 }
 
-impl Geometry {
+impl WorkloadGeometry {
     /// The loop nest of a call of a form with these shapes, which share the first `b` axes.
     ///
     /// # Errors
@@ -162,13 +162,13 @@ pub(crate) fn offsets(dims: &[usize], strides: &[isize]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::How;
+    use crate::RunSettings;
     use crate::workloads::embedded;
 
     #[test]
     fn every_workload_has_the_output_that_a_plan_predicts() {
         for workload in embedded() {
-            let plan = How::default().plan(&workload).unwrap();
+            let plan = RunSettings::default().plan(&workload).unwrap();
             let geometry = workload.geometry();
             assert_eq!(
                 plan.output_shape().iter().product::<usize>(),

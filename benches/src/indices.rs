@@ -7,11 +7,11 @@ use ndarray::{ArrayD, Axis, IxDyn, ShapeBuilder};
 
 use crate::Workload;
 use crate::draw::{Mark, components, marks, positions};
-use crate::floor::Place;
-use crate::workloads::Layout;
+use crate::floor::FloorIndex;
+use crate::workloads::TensorLayout;
 
 /// A type that indices are drawn in.
-pub trait Drawable: Index + Place + Default {
+pub trait Drawable: Index + FloorIndex + Default {
     /// How its bits are stored.
     type Bits: Stored;
 
@@ -27,7 +27,7 @@ pub trait Drawable: Index + Place + Default {
 
 /// Indices of one type.
 #[derive(Clone, Debug)]
-pub struct Drawn<I> {
+pub struct DrawnIndices<I> {
     /// The indices.
     pub all: ArrayD<I>,
     /// The same indices as non-negative numbers in range, for a plain loop, if there are others among them.
@@ -38,10 +38,10 @@ macro_rules! types {
     ($($name:ident: $type:ty, $bits:ty;)+) => {
         /// Indices of any type.
         #[derive(Clone, Debug)]
-        pub enum Indices {
+        pub enum TypedIndices {
             $(
                 #[doc = concat!("`", stringify!($type), "`")]
-                $name(Drawn<$type>),
+                $name(DrawnIndices<$type>),
             )+
         }
 
@@ -62,11 +62,11 @@ macro_rules! types {
             }
         )+
 
-        impl Indices {
+        impl TypedIndices {
             /// The indices of a workload.
             pub(crate) fn of(workload: &Workload) -> Self {
                 match workload.indices.dtype {
-                    $(DType::$name => Self::$name(Drawn::of(workload)),)+
+                    $(DType::$name => Self::$name(DrawnIndices::of(workload)),)+
                     dtype => unreachable!("workloads were checked to have no indices of dtype {dtype}"),
                 }
             }
@@ -109,7 +109,7 @@ types! {
     U64: u64, u64;
 }
 
-impl<I: Drawable> Drawn<I> {
+impl<I: Drawable> DrawnIndices<I> {
     fn of(workload: &Workload) -> Self {
         let geometry = workload.geometry();
         let drawn = positions(&geometry, workload.indices.distribution, workload.seed);
@@ -138,15 +138,15 @@ impl<I: Drawable> Drawn<I> {
 }
 
 /// The elements, given in row-major order, as an array with this layout.
-fn array<I: Copy + Default>(shape: &[usize], mut elements: Vec<I>, layout: Layout) -> ArrayD<I> {
+fn array<I: Copy + Default>(shape: &[usize], mut elements: Vec<I>, layout: TensorLayout) -> ArrayD<I> {
     let whole = "as many indices as the shape has were drawn";
-    if layout == Layout::Reversed {
+    if layout == TensorLayout::Reversed {
         elements.reverse();
     }
     let mut array = ArrayD::from_shape_vec(IxDyn(shape), elements).expect(whole);
     match layout {
-        Layout::Reversed => (0..shape.len()).for_each(|axis| array.invert_axis(Axis(axis))),
-        Layout::Transposed => {
+        TensorLayout::Reversed => (0..shape.len()).for_each(|axis| array.invert_axis(Axis(axis))),
+        TensorLayout::Transposed => {
             let mut turned = ArrayD::from_elem(IxDyn(shape).f(), I::default());
             turned.assign(&array);
             return turned;
@@ -174,7 +174,8 @@ workloads:
     seed: 1
 ";
         let inputs = Inputs::of(&crate::workloads::parse(workload).unwrap()[0]).unwrap();
-        let Indices::I32(Drawn { all: indices, in_range: Some(in_range) }) = inputs.indices else {
+        let TypedIndices::I32(DrawnIndices { all: indices, in_range: Some(in_range) }) = inputs.indices
+        else {
             panic!("i32 indices, some of them out of range");
         };
         let count = |is: fn(&i32) -> bool| indices.iter().filter(|index| is(index)).count();
@@ -187,9 +188,9 @@ workloads:
     #[test]
     fn layouts_of_indices_hold_the_same_elements() {
         let elements: Vec<i32> = (0..6).collect();
-        let contiguous = array(&[2, 3], elements.clone(), Layout::Contiguous);
-        let transposed = array(&[2, 3], elements.clone(), Layout::Transposed);
-        let reversed = array(&[2, 3], elements, Layout::Reversed);
+        let contiguous = array(&[2, 3], elements.clone(), TensorLayout::Contiguous);
+        let transposed = array(&[2, 3], elements.clone(), TensorLayout::Transposed);
+        let reversed = array(&[2, 3], elements, TensorLayout::Reversed);
         assert_eq!(transposed.strides(), [1, 2]);
         assert_eq!(reversed.strides(), [-3, -1]);
         assert!(contiguous == transposed && contiguous == reversed);

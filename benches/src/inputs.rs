@@ -4,10 +4,10 @@ use gather_spec::tensor::{Elements, Stored};
 use gather_spec::{ByteString, Call, DType, Shape, Tensor, TensorError};
 
 use crate::Workload;
-use crate::indices::Indices;
-use crate::workloads::Layout;
+use crate::indices::TypedIndices;
+use crate::workloads::TensorLayout;
 
-/// How many elements longer than its window a row of [`Layout::Padded`] is.
+/// How many elements longer than its window a row of [`TensorLayout::Padded`] is.
 pub(crate) const PADDING: usize = 16;
 
 /// The inputs of one workload.
@@ -16,7 +16,7 @@ pub struct Inputs {
     /// The tensor to gather from.
     pub params: Params,
     /// The indices.
-    pub indices: Indices,
+    pub indices: TypedIndices,
 }
 
 /// Params as a tensor, and as its storage.
@@ -36,7 +36,7 @@ impl Inputs {
     /// # Errors
     /// [`TensorError`] if there is not enough memory for params.
     pub fn of(workload: &Workload) -> Result<Self, TensorError> {
-        Ok(Self { params: Params::of(workload)?, indices: Indices::of(workload) })
+        Ok(Self { params: Params::of(workload)?, indices: TypedIndices::of(workload) })
     }
 
     /// The workload as a call for backends. Indices are copied, params are shared.
@@ -60,12 +60,12 @@ impl Params {
 }
 
 /// The strides, the position of the first element, and the number of stored elements.
-fn place(shape: &Shape, layout: Layout) -> (Vec<isize>, usize, usize) {
+fn place(shape: &Shape, layout: TensorLayout) -> (Vec<isize>, usize, usize) {
     let (count, rank) = (shape.element_count(), shape.rank());
     let mut strides = shape.row_major_strides();
     match layout {
-        Layout::Contiguous => (strides, 0, count),
-        Layout::Transposed => {
+        TensorLayout::Contiguous => (strides, 0, count),
+        TensorLayout::Transposed => {
             let mut stride = 1;
             for (place, dim) in strides.iter_mut().zip(&**shape) {
                 *place = stride;
@@ -73,18 +73,18 @@ fn place(shape: &Shape, layout: Layout) -> (Vec<isize>, usize, usize) {
             }
             (strides, 0, count)
         }
-        Layout::Padded => {
+        TensorLayout::Padded => {
             let row = shape.last().map_or(1, |dim| dim + PADDING).cast_signed();
             let last = shape.last().map_or(1, |dim| *dim).cast_signed().max(1);
             strides.iter_mut().take(rank.saturating_sub(1)).for_each(|stride| *stride = *stride / last * row);
             let rows = count / last.unsigned_abs();
             (strides, 1, rows * row.unsigned_abs())
         }
-        Layout::Reversed => {
+        TensorLayout::Reversed => {
             strides.iter_mut().for_each(|stride| *stride = -*stride);
             (strides, count - 1, count)
         }
-        Layout::Broadcast => {
+        TensorLayout::Broadcast => {
             strides.iter_mut().take(1).for_each(|stride| *stride = 0);
             (strides, 0, count / shape.first().map_or(1, |dim| *dim))
         }
@@ -115,11 +115,11 @@ mod tests {
     fn layouts_of_params_stay_inside_their_storage() {
         let shape = Shape::new([3, 4]).unwrap();
         for (layout, strides, offset, len) in [
-            (Layout::Contiguous, [4, 1], 0, 12),
-            (Layout::Transposed, [1, 3], 0, 12),
-            (Layout::Padded, [20, 1], 1, 60),
-            (Layout::Reversed, [-4, -1], 11, 12),
-            (Layout::Broadcast, [0, 1], 0, 4),
+            (TensorLayout::Contiguous, [4, 1], 0, 12),
+            (TensorLayout::Transposed, [1, 3], 0, 12),
+            (TensorLayout::Padded, [20, 1], 1, 60),
+            (TensorLayout::Reversed, [-4, -1], 11, 12),
+            (TensorLayout::Broadcast, [0, 1], 0, 4),
         ] {
             assert_eq!(place(&shape, layout), (strides.to_vec(), offset, len), "{layout:?}");
             let tensor =

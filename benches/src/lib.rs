@@ -25,5 +25,5 @@ pub mod workloads;
 
 pub use inputs::Inputs;
 pub use roofline::{Roofline, rooflines};
-pub use subject::{How, Subject, subject};
+pub use subject::{RunSettings, Subject, subject};
 pub use workloads::Workload;

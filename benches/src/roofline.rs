@@ -30,14 +30,14 @@ pub struct Roofline {
 /// What to measure.
 #[derive(Clone, Copy, Debug)]
 enum Roof {
-    Copy(Copy),
+    Copy(CopySplit),
     Lines { huge: bool },
     Words { huge: bool },
 }
 
 const ROOFS: [(&str, Roof); 6] = [
-    ("copy through the caches (16 KiB pieces)", Roof::Copy(Copy::Pieces)),
-    ("copy in one memcpy per thread (non-temporal where libc decides so)", Roof::Copy(Copy::Whole)),
+    ("copy through the caches (16 KiB pieces)", Roof::Copy(CopySplit::Pieces)),
+    ("copy in one memcpy per thread (non-temporal where libc decides so)", Roof::Copy(CopySplit::Whole)),
     ("random 64-byte reads, huge pages", Roof::Lines { huge: true }),
     ("random 64-byte reads, ordinary pages", Roof::Lines { huge: false }),
     ("random 4-byte reads, huge pages", Roof::Words { huge: true }),
@@ -87,7 +87,7 @@ impl Tables {
 
     fn run(&mut self, roof: Roof, threads: usize) {
         match roof {
-            Roof::Copy(how) => copy(&self.from, &mut self.to, threads, how),
+            Roof::Copy(split) => copy(&self.from, &mut self.to, threads, split),
             Roof::Lines { huge } => {
                 let sum = |line: &Line| line.0.iter().fold(0, |sum: u32, word| sum.wrapping_add(*word));
                 random_reads(&self.lines[usize::from(huge)], READS, threads, sum);
@@ -105,7 +105,7 @@ const PLAIN_PIECE: usize = 16 << 10;
 
 /// How to split a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Copy {
+enum CopySplit {
     /// Into pieces of 16 KiB, which are written through the caches.
     Pieces,
     /// Into one `memcpy` per thread. Above a threshold (in glibc, about three quarters of the last-level cache), libc uses
@@ -114,15 +114,15 @@ enum Copy {
 }
 
 /// Copies `from` to `to`, which has the same length.
-fn copy(from: &[u8], to: &mut [u8], threads: usize, how: Copy) {
+fn copy(from: &[u8], to: &mut [u8], threads: usize, split: CopySplit) {
     let each = |at: usize, piece: &mut [u8]| piece.copy_from_slice(&from[at..][..piece.len()]);
-    match how {
-        Copy::Pieces => share(to, 1, threads, |first, part| {
+    match split {
+        CopySplit::Pieces => share(to, 1, threads, |first, part| {
             for (number, piece) in part.chunks_mut(PLAIN_PIECE).enumerate() {
                 each(first + number * PLAIN_PIECE, piece);
             }
         }),
-        Copy::Whole => {
+        CopySplit::Whole => {
             let whole = to.len().div_ceil(threads).max(1);
             let mut parts: Vec<&mut [u8]> = to.chunks_mut(whole).collect();
             share(&mut parts, 1, threads, |first, parts| {
@@ -163,7 +163,7 @@ fn scatter(number: usize, len: usize) -> usize {
 }
 
 /// The same elements on huge pages, if the system provides them: in an output of gather-optimized, which requests them.
-fn on_huge_pages<T: std::marker::Copy + Default + Send + Sync>(elements: Vec<T>) -> Vec<T> {
+fn on_huge_pages<T: Copy + Default + Send + Sync>(elements: Vec<T>) -> Vec<T> {
     let row = Array2::from_shape_vec((1, elements.len()), elements).expect("one row of all elements");
     let output = gather(&row, &arr1(&[0i32]), &Options::new()).expect("memory for a copy");
     output.into_raw_vec_and_offset().0
@@ -176,11 +176,11 @@ mod tests {
     #[test]
     fn copies_copy() {
         let from: Vec<u8> = (0..100_003u32).map(|at| (at % 251) as u8).collect();
-        for how in [Copy::Pieces, Copy::Whole] {
+        for split in [CopySplit::Pieces, CopySplit::Whole] {
             for threads in [1, 2, 5] {
                 let mut to = vec![0; from.len()];
-                copy(&from, &mut to, threads, how);
-                assert_eq!(to, from, "{how:?} {threads}");
+                copy(&from, &mut to, threads, split);
+                assert_eq!(to, from, "{split:?} {threads}");
             }
         }
     }

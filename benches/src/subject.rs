@@ -8,21 +8,21 @@ use gather_spec::{ByteString, DType, Form, Refusal, Tensor};
 use ndarray::{ArrayD, ArrayViewD, CowArray, IxDyn};
 
 use crate::Workload;
-use crate::floor::{Floor, Place};
-use crate::indices::{Drawable, Drawn, Indices};
+use crate::floor::{Floor, FloorIndex};
+use crate::indices::{Drawable, DrawnIndices, TypedIndices};
 use crate::inputs::Inputs;
 use crate::placed::Placed;
 
 /// The settings of gather-optimized that are not part of a workload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct How {
+pub struct RunSettings {
     /// The instruction-set level; `None` for the best one.
     pub level: Option<Level>,
     /// The number of threads; `None` for as many as are worthwhile.
     pub threads: Option<std::num::NonZeroUsize>,
 }
 
-impl How {
+impl RunSettings {
     /// The options for a workload with these settings.
     #[must_use]
     pub fn options(self, workload: &Workload) -> Options {
@@ -66,7 +66,7 @@ pub trait Subject {
     ///
     /// # Errors
     /// Those of [`Plan::run`].
-    fn run_fresh(&self, how: How) -> Result<(), Refusal>;
+    fn run_fresh(&self, settings: RunSettings) -> Result<(), Refusal>;
 
     /// Gathers into memory from a pool, and returns it.
     ///
@@ -84,7 +84,7 @@ pub trait Subject {
     ///
     /// # Errors
     /// Which two outputs differ.
-    fn agree(&mut self, how: How) -> Result<(), String>;
+    fn agree(&mut self, settings: RunSettings) -> Result<(), String>;
 
     /// Whether `count` elements of the reused output from `at` on equal those of the row-major `expected` from `from` on.
     fn holds(&self, at: usize, expected: &Tensor, from: usize, count: usize) -> bool;
@@ -96,31 +96,31 @@ pub trait Subject {
 /// `Unsupported` if memory is short.
 pub fn subject<'a>(workload: &'a Workload, inputs: &'a Inputs) -> Result<Box<dyn Subject + 'a>, Refusal> {
     match &inputs.indices {
-        Indices::I8(drawn) => with_indices(workload, inputs, drawn),
-        Indices::I16(drawn) => with_indices(workload, inputs, drawn),
-        Indices::I32(drawn) => with_indices(workload, inputs, drawn),
-        Indices::I64(drawn) => with_indices(workload, inputs, drawn),
-        Indices::U8(drawn) => with_indices(workload, inputs, drawn),
-        Indices::U16(drawn) => with_indices(workload, inputs, drawn),
-        Indices::U32(drawn) => with_indices(workload, inputs, drawn),
-        Indices::U64(drawn) => with_indices(workload, inputs, drawn),
+        TypedIndices::I8(drawn) => with_indices(workload, inputs, drawn),
+        TypedIndices::I16(drawn) => with_indices(workload, inputs, drawn),
+        TypedIndices::I32(drawn) => with_indices(workload, inputs, drawn),
+        TypedIndices::I64(drawn) => with_indices(workload, inputs, drawn),
+        TypedIndices::U8(drawn) => with_indices(workload, inputs, drawn),
+        TypedIndices::U16(drawn) => with_indices(workload, inputs, drawn),
+        TypedIndices::U32(drawn) => with_indices(workload, inputs, drawn),
+        TypedIndices::U64(drawn) => with_indices(workload, inputs, drawn),
     }
 }
 
 fn with_indices<'a, I: Drawable>(
     workload: &'a Workload,
     inputs: &'a Inputs,
-    drawn: &'a Drawn<I>,
+    drawn: &'a DrawnIndices<I>,
 ) -> Result<Box<dyn Subject + 'a>, Refusal> {
     let indices = [&drawn.all, drawn.in_range.as_ref().unwrap_or(&drawn.all)];
     Ok(match workload.params.dtype {
-        DType::String => Box::new(Strings(Parts::new(workload, inputs, indices, 1, clone_run)?)),
+        DType::String => Box::new(StringsSubject(Parts::new(workload, inputs, indices, 1, clone_run)?)),
         dtype => match dtype.size() {
-            1 => Box::new(Bits::<u8, I>::new(workload, inputs, indices, 1)?),
-            2 => Box::new(Bits::<u16, I>::new(workload, inputs, indices, 2)?),
-            4 => Box::new(Bits::<u32, I>::new(workload, inputs, indices, 4)?),
-            8 => Box::new(Bits::<u64, I>::new(workload, inputs, indices, 8)?),
-            _ => Box::new(Bits::<u128, I>::new(workload, inputs, indices, 16)?),
+            1 => Box::new(BitsSubject::<u8, I>::new(workload, inputs, indices, 1)?),
+            2 => Box::new(BitsSubject::<u16, I>::new(workload, inputs, indices, 2)?),
+            4 => Box::new(BitsSubject::<u32, I>::new(workload, inputs, indices, 4)?),
+            8 => Box::new(BitsSubject::<u64, I>::new(workload, inputs, indices, 8)?),
+            _ => Box::new(BitsSubject::<u128, I>::new(workload, inputs, indices, 16)?),
         },
     })
 }
@@ -150,7 +150,7 @@ struct Parts<'a, T, I> {
     pool: Pool,
 }
 
-type Run<T, I> =
+type RunPlan<T, I> =
     fn(&Plan, &ndarray::ArrayRef<T, IxDyn>, &ndarray::ArrayRef<I, IxDyn>) -> Result<ArrayD<T>, Refusal>;
 
 impl<'a, T: Stored, I: Index> Parts<'a, T, I> {
@@ -159,14 +159,14 @@ impl<'a, T: Stored, I: Index> Parts<'a, T, I> {
         inputs: &'a Inputs,
         [indices, in_range]: [&'a ArrayD<I>; 2],
         units: usize,
-        run: Run<T, I>,
+        run: RunPlan<T, I>,
     ) -> Result<Self, Refusal> {
         let params = &inputs.params;
         let seen = params.tensor.view::<T>().zip(T::slice(&params.elements));
         let (view, stored) =
             seen.ok_or_else(|| Refusal::Unsupported("params of another width".to_owned()))?;
         // Keeps the first output, because gather-optimized allocates large ones on huge pages.
-        let output = run(&How::default().plan(workload)?, &view, indices)?;
+        let output = run(&RunSettings::default().plan(workload)?, &view, indices)?;
         let floor = Floor::new(&workload.geometry(), params.tensor.strides(), params.offset, units);
         Ok(Self {
             workload,
@@ -213,9 +213,9 @@ impl<'a, T: Stored, I: Index> Parts<'a, T, I> {
 }
 
 /// A subject whose elements are moved as bits.
-struct Bits<'a, T, I>(Parts<'a, T, I>);
+struct BitsSubject<'a, T, I>(Parts<'a, T, I>);
 
-impl<'a, T: Stored + Element + Pod, I: Index + Place> Bits<'a, T, I> {
+impl<'a, T: Stored + Element + Pod, I: Index + FloorIndex> BitsSubject<'a, T, I> {
     fn new(
         workload: &'a Workload,
         inputs: &'a Inputs,
@@ -229,7 +229,7 @@ impl<'a, T: Stored + Element + Pod, I: Index + Place> Bits<'a, T, I> {
     }
 }
 
-impl<T: Stored + Element + Pod + PartialEq, I: Index + Place> Subject for Bits<'_, T, I> {
+impl<T: Stored + Element + Pod + PartialEq, I: Index + FloorIndex> Subject for BitsSubject<'_, T, I> {
     fn run_into(&mut self, plan: &Plan) -> Result<(), Refusal> {
         match &mut self.0.placed_output {
             Some(placed) => plan.run_into(&self.0.params, self.0.indices, &mut placed.view()),
@@ -237,8 +237,8 @@ impl<T: Stored + Element + Pod + PartialEq, I: Index + Place> Subject for Bits<'
         }
     }
 
-    fn run_fresh(&self, how: How) -> Result<(), Refusal> {
-        how.plan(self.0.workload)?.run(&self.0.params, self.0.indices).map(drop)
+    fn run_fresh(&self, settings: RunSettings) -> Result<(), Refusal> {
+        settings.plan(self.0.workload)?.run(&self.0.params, self.0.indices).map(drop)
     }
 
     fn run_pooled(&self, plan: &Plan) -> Result<(), Refusal> {
@@ -258,8 +258,8 @@ impl<T: Stored + Element + Pod + PartialEq, I: Index + Place> Subject for Bits<'
         true
     }
 
-    fn agree(&mut self, how: How) -> Result<(), String> {
-        let plan = how.plan(self.0.workload).map_err(|why| why.to_string())?;
+    fn agree(&mut self, settings: RunSettings) -> Result<(), String> {
+        let plan = settings.plan(self.0.workload).map_err(|why| why.to_string())?;
         let fresh = plan.run(&self.0.params, self.0.indices).map_err(|why| why.to_string())?;
         let pooled =
             plan.run_pooled(&self.0.params, self.0.indices, &self.0.pool).map_err(|why| why.to_string())?;
@@ -269,7 +269,7 @@ impl<T: Stored + Element + Pod + PartialEq, I: Index + Place> Subject for Bits<'
         spoil(self);
         self.run_into(&plan).map_err(|why| why.to_string())?;
         same_bits(self.0.has_written(&fresh), "into")?;
-        let threads = how.threads.map_or(1, usize::from);
+        let threads = settings.threads.map_or(1, usize::from);
         // A floor moves the element of an index in range where the policy fills or clamps.
         if self.0.workload.indices.bad > 0 {
             return Ok(());
@@ -289,9 +289,9 @@ impl<T: Stored + Element + Pod + PartialEq, I: Index + Place> Subject for Bits<'
 }
 
 /// A subject whose elements are cloned.
-struct Strings<'a, I>(Parts<'a, ByteString, I>);
+struct StringsSubject<'a, I>(Parts<'a, ByteString, I>);
 
-impl<I: Index + Place> Subject for Strings<'_, I> {
+impl<I: Index + FloorIndex> Subject for StringsSubject<'_, I> {
     fn run_into(&mut self, plan: &Plan) -> Result<(), Refusal> {
         match &mut self.0.placed_output {
             Some(placed) => plan.run_cloned_into(&self.0.params, self.0.indices, &mut placed.view()),
@@ -299,8 +299,8 @@ impl<I: Index + Place> Subject for Strings<'_, I> {
         }
     }
 
-    fn run_fresh(&self, how: How) -> Result<(), Refusal> {
-        how.plan(self.0.workload)?.run_cloned(&self.0.params, self.0.indices).map(drop)
+    fn run_fresh(&self, settings: RunSettings) -> Result<(), Refusal> {
+        settings.plan(self.0.workload)?.run_cloned(&self.0.params, self.0.indices).map(drop)
     }
 
     fn run_pooled(&self, _: &Plan) -> Result<(), Refusal> {
@@ -317,8 +317,8 @@ impl<I: Index + Place> Subject for Strings<'_, I> {
         false
     }
 
-    fn agree(&mut self, how: How) -> Result<(), String> {
-        let plan = how.plan(self.0.workload).map_err(|why| why.to_string())?;
+    fn agree(&mut self, settings: RunSettings) -> Result<(), String> {
+        let plan = settings.plan(self.0.workload).map_err(|why| why.to_string())?;
         let fresh = plan.run_cloned(&self.0.params, self.0.indices).map_err(|why| why.to_string())?;
         self.0.spoil(ByteString::default());
         self.run_into(&plan).map_err(|why| why.to_string())?;

@@ -2,10 +2,10 @@
 
 use gather_spec::{Call, Form, Outcome, Shape, Tensor};
 
-use crate::geometry::{Geometry, offsets};
-use crate::indices::Indices;
+use crate::geometry::{WorkloadGeometry, offsets};
+use crate::indices::TypedIndices;
 use crate::inputs::Inputs;
-use crate::{How, Subject, Workload};
+use crate::{RunSettings, Subject, Workload};
 
 /// Approximately how many elements to ask the reference for.
 const SAMPLED_ELEMENTS: usize = 100_000;
@@ -67,8 +67,8 @@ impl Samples {
     ///
     /// # Errors
     /// What differs.
-    pub fn verify(&self, subject: &mut dyn Subject, how: How) -> Result<(), String> {
-        subject.agree(how)?;
+    pub fn verify(&self, subject: &mut dyn Subject, settings: RunSettings) -> Result<(), String> {
+        subject.agree(settings)?;
         self.check(subject)
     }
 }
@@ -83,7 +83,7 @@ fn spread(count: usize, most: usize) -> Vec<usize> {
 }
 
 /// The offsets of the sampled rows of a batch in the whole output, in the sample's order.
-fn places(geometry: &Geometry, batch: usize, rows: &[usize]) -> Vec<usize> {
+fn places(geometry: &WorkloadGeometry, batch: usize, rows: &[usize]) -> Vec<usize> {
     let segments = (0..geometry.mids()).map(|mid| batch * geometry.mids() + mid);
     let numbers = segments.flat_map(|segment| rows.iter().map(move |row| segment * geometry.rows + row));
     numbers.map(|number| number * geometry.row_len()).collect()
@@ -93,7 +93,7 @@ fn places(geometry: &Geometry, batch: usize, rows: &[usize]) -> Vec<usize> {
 fn sample_call(
     workload: &Workload,
     inputs: &Inputs,
-    geometry: &Geometry,
+    geometry: &WorkloadGeometry,
     batch: usize,
     rows: &[usize],
 ) -> Result<Call, String> {
@@ -124,7 +124,7 @@ fn sample_call(
 
 /// The index rows with these numbers, with each index repeated.
 fn index_rows(
-    indices: &Indices,
+    indices: &TypedIndices,
     numbers: impl Iterator<Item = usize>,
     depth: usize,
     times: usize,

@@ -8,7 +8,7 @@ use gather_spec::signature::{AttributeRole, Join, OperandRole, Policy};
 use gather_spec::{BadIndex, Call, DType, Form, NegativeIndex, Profile, Roles, Signature, Tensor, load};
 use serde::{Deserialize, Deserializer};
 
-use crate::geometry::Geometry;
+use crate::geometry::WorkloadGeometry;
 
 /// The embedded list.
 pub const EMBEDDED: &str = include_str!("../workloads.yaml");
@@ -49,11 +49,11 @@ pub struct Workload {
 fn policy<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Profile, D::Error> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
-    struct Policies {
+    struct WrittenPolicies {
         bad: BadIndex,
         negative: NegativeIndex,
     }
-    let Policies { bad, negative } = Policies::deserialize(deserializer)?;
+    let WrittenPolicies { bad, negative } = WrittenPolicies::deserialize(deserializer)?;
     Ok(Profile { bad, negative })
 }
 
@@ -63,7 +63,7 @@ fn policy<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Profile, D::Erro
 pub struct OutputSpec {
     /// The memory layout: any but `broadcast`.
     #[serde(default)]
-    pub layout: Layout,
+    pub layout: TensorLayout,
 }
 
 /// A description of params.
@@ -76,7 +76,7 @@ pub struct ParamsSpec {
     pub shape: Vec<usize>,
     /// The memory layout.
     #[serde(default)]
-    pub layout: Layout,
+    pub layout: TensorLayout,
 }
 
 /// A description of indices.
@@ -91,7 +91,7 @@ pub struct IndicesSpec {
     pub distribution: Distribution,
     /// The memory layout: `contiguous`, `transposed` or `reversed`.
     #[serde(default)]
-    pub layout: Layout,
+    pub layout: TensorLayout,
     /// The share of index rows whose first component counts from the end of its axis, in percent.
     #[serde(default)]
     pub negative: u8,
@@ -125,7 +125,7 @@ pub enum Distribution {
 /// The memory layout of a tensor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Layout {
+pub enum TensorLayout {
     /// Row-major without gaps.
     #[default]
     Contiguous,
@@ -164,7 +164,7 @@ pub enum WorkloadError {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct List {
+struct WorkloadList {
     schema: u32,
     workloads: Vec<Workload>,
 }
@@ -203,7 +203,8 @@ pub fn embedded() -> Vec<Workload> {
 /// # Ok::<(), gather_benches::workloads::WorkloadError>(())
 /// ```
 pub fn parse(text: &str) -> Result<Vec<Workload>, WorkloadError> {
-    let list: List = serde_yaml::from_str(text).map_err(|error| WorkloadError::Yaml(error.to_string()))?;
+    let list: WorkloadList =
+        serde_yaml::from_str(text).map_err(|error| WorkloadError::Yaml(error.to_string()))?;
     if list.schema != 2 {
         return Err(WorkloadError::Schema(list.schema));
     }
@@ -223,12 +224,12 @@ impl Workload {
     /// # Panics
     /// If the workload was modified and its shapes are no longer valid.
     #[must_use]
-    pub fn geometry(&self) -> Geometry {
+    pub fn geometry(&self) -> WorkloadGeometry {
         self.checked_geometry().expect("checked when the workload was read")
     }
 
-    fn checked_geometry(&self) -> Result<Geometry, String> {
-        Geometry::of(self.form, &self.params.shape, &self.indices.shape, self.batch_dims, self.axis)
+    fn checked_geometry(&self) -> Result<WorkloadGeometry, String> {
+        WorkloadGeometry::of(self.form, &self.params.shape, &self.indices.shape, self.batch_dims, self.axis)
     }
 
     /// The call of an operator of the workload's form, on these tensors, which may be a part of its inputs.
@@ -334,7 +335,7 @@ impl Workload {
     #[must_use]
     pub fn is_contiguous(&self) -> bool {
         let layouts = [self.params.layout, self.indices.layout, self.output.layout];
-        layouts.iter().all(|layout| *layout == Layout::Contiguous)
+        layouts.iter().all(|layout| *layout == TensorLayout::Contiguous)
     }
 
     fn check(&self) -> Result<(), String> {
@@ -348,10 +349,10 @@ impl Workload {
                 self.indices.dtype
             ));
         }
-        if matches!(self.indices.layout, Layout::Padded | Layout::Broadcast) {
+        if matches!(self.indices.layout, TensorLayout::Padded | TensorLayout::Broadcast) {
             return Err("indices are contiguous, transposed or reversed".to_owned());
         }
-        if self.output.layout == Layout::Broadcast {
+        if self.output.layout == TensorLayout::Broadcast {
             return Err("elements of an output are not repeated".to_owned());
         }
         if self.indices.negative.saturating_add(self.indices.bad) > 100 {

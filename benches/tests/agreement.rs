@@ -5,7 +5,7 @@
 use std::num::NonZeroUsize;
 
 use gather_benches::verify::Samples;
-use gather_benches::{How, Inputs, Workload, subject, workloads};
+use gather_benches::{Inputs, RunSettings, Workload, subject, workloads};
 use gather_optimized::Level;
 
 const CALLS: [(&str, &str, &str, &str); 19] = [
@@ -50,9 +50,9 @@ fn check_all(workloads: &[Workload], what: &str) {
         let mut subject = subject(workload, &inputs).unwrap();
         for level in Level::available() {
             for threads in [1, 2, 5] {
-                let how = How { level: Some(level), threads: NonZeroUsize::new(threads) };
-                let verdict = samples.verify(&mut *subject, how);
-                assert_eq!(verdict, Ok(()), "{what} {workload:?} {how:?}");
+                let settings = RunSettings { level: Some(level), threads: NonZeroUsize::new(threads) };
+                let verdict = samples.verify(&mut *subject, settings);
+                assert_eq!(verdict, Ok(()), "{what} {workload:?} {settings:?}");
             }
         }
     }
@@ -139,6 +139,6 @@ fn a_wrong_output_is_noticed() {
     let samples = Samples::of(workload, &inputs).unwrap();
     let mut right = subject(workload, &inputs).unwrap();
     let mut wrong = subject(&other, &others).unwrap();
-    assert!(samples.verify(&mut *right, How::default()).is_ok());
-    assert!(samples.verify(&mut *wrong, How::default()).is_err());
+    assert!(samples.verify(&mut *right, RunSettings::default()).is_ok());
+    assert!(samples.verify(&mut *wrong, RunSettings::default()).is_err());
 }

@@ -225,7 +225,7 @@ pub fn gather_windows<A: Element, I: Index, D: Dimension, E: Dimension, Z: Fill<
     options: &Options<Z>,
 ) -> Result<ArrayD<A>, Refusal> {
     let operands =
-        window::Operands { params: params.shape(), indices: indices.shape(), numbers, slice_sizes };
+        window::OperandShapes { params: params.shape(), indices: indices.shape(), numbers, slice_sizes };
     window::Rules::GATHER_WINDOWS.validate(operands, &options.choices, |shapes| {
         Arrays::new(shapes, Strided::of(params), Strided::of(indices), options.fill.chosen())?.run()
     })?
@@ -262,7 +262,7 @@ pub fn gather_windows_into<A: Element, I: Index, D: Dimension, E: Dimension, F: 
     options: &Options<Z>,
 ) -> Result<(), Refusal> {
     let operands =
-        window::Operands { params: params.shape(), indices: indices.shape(), numbers, slice_sizes };
+        window::OperandShapes { params: params.shape(), indices: indices.shape(), numbers, slice_sizes };
     window::Rules::GATHER_WINDOWS.validate(operands, &options.choices, |shapes| {
         Arrays::new(shapes, Strided::of(params), Strided::of(indices), options.fill.chosen())?
             .run_into(output)

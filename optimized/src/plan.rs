@@ -137,7 +137,7 @@ impl<F: Clone> Plan<F> {
         slice_sizes: &[i64],
         options: &Options<F>,
     ) -> Result<Self, Refusal> {
-        let operands = window::Operands { params, indices, numbers, slice_sizes };
+        let operands = window::OperandShapes { params, indices, numbers, slice_sizes };
         window::Rules::GATHER_WINDOWS
             .validate(operands, &options.choices, |shapes| Self::of(shapes, options.fill.clone()))
     }

@@ -62,7 +62,7 @@ pub fn prepare<'a>(
     if dtype == DType::String || signature.has_flat_indices(&roles) || signature.is_flat(&roles) {
         return Ok(None);
     }
-    let call = Prepared { signature, roles, settings: *settings, memory };
+    let call = RoleCall { signature, roles, settings: *settings, memory };
     let run = match dtype.size() {
         1 => call.with_params::<u8>(),
         2 => call.with_params::<u16>(),
@@ -74,14 +74,14 @@ pub fn prepare<'a>(
 }
 
 /// A call in role terms that is about to be prepared.
-struct Prepared<'a> {
+struct RoleCall<'a> {
     signature: &'a Signature,
     roles: Roles<&'a Tensor>,
     settings: Settings,
     memory: Memory,
 }
 
-impl<'a> Prepared<'a> {
+impl<'a> RoleCall<'a> {
     fn with_params<T: Stored + Element + TryFrom<u128>>(self) -> Result<Run<'a>, Refusal> {
         let params = self.roles.params.view::<T>().ok_or_else(no_view)?;
         let indices = self.roles.indices;

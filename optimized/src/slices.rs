@@ -203,7 +203,8 @@ pub fn gather_windows<A: Element, I: Index, Z: Fill<A>>(
     slice_sizes: &[i64],
     options: &Options<Z>,
 ) -> Result<Vec<A>, Refusal> {
-    let operands = window::Operands { params: params.shape, indices: indices.shape, numbers, slice_sizes };
+    let operands =
+        window::OperandShapes { params: params.shape, indices: indices.shape, numbers, slice_sizes };
     window::Rules::GATHER_WINDOWS.validate(operands, &options.choices, |shapes| {
         Arrays::new(shapes, params.operand()?, indices.operand()?, options.fill.chosen())?.run_flat()
     })?
@@ -239,7 +240,8 @@ pub fn gather_windows_into<A: Element, I: Index, O: Output<A> + ?Sized, Z: Fill<
     output: &mut O,
     options: &Options<Z>,
 ) -> Result<(), Refusal> {
-    let operands = window::Operands { params: params.shape, indices: indices.shape, numbers, slice_sizes };
+    let operands =
+        window::OperandShapes { params: params.shape, indices: indices.shape, numbers, slice_sizes };
     window::Rules::GATHER_WINDOWS.validate(operands, &options.choices, |shapes| {
         Arrays::new(shapes, params.operand()?, indices.operand()?, options.fill.chosen())?
             .run_into_output(output)

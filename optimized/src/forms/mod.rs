@@ -104,7 +104,7 @@ fn validate_windows<T>(
     }
     let sent = call.window.clone().unwrap_or_default();
     let (numbers, slice_sizes) = signature.window(&sent, indices.len());
-    let operands = window::Operands { params, indices, numbers: &numbers, slice_sizes: &slice_sizes };
+    let operands = window::OperandShapes { params, indices, numbers: &numbers, slice_sizes: &slice_sizes };
     window::Rules::of(signature).validate(operands, choices, then)
 }
 

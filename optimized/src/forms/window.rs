@@ -21,7 +21,7 @@ pub(crate) struct Rules {
 
 /// The operands of a call, as far as shapes are concerned.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Operands<'a> {
+pub(crate) struct OperandShapes<'a> {
     pub params: &'a [usize],
     pub indices: &'a [usize],
     pub numbers: &'a DimensionNumbers,
@@ -48,7 +48,7 @@ impl Rules {
     /// Those of [`Rules::windows`]; `Unsupported` for a level that this processor lacks.
     pub(crate) fn validate<T>(
         self,
-        operands: Operands<'_>,
+        operands: OperandShapes<'_>,
         choices: &Choices,
         then: impl FnOnce(Shapes<'_>) -> T,
     ) -> Result<T, Refusal> {
@@ -61,7 +61,7 @@ impl Rules {
     /// # Errors
     /// `dimension-numbers`, `slice-size-out-of-range`, `batch-shape-mismatch`, in this order; `Unsupported` for batch dims,
     /// an axis, or a join.
-    fn windows(self, operands: Operands<'_>, choices: &Choices) -> Result<Windows, Refusal> {
+    fn windows(self, operands: OperandShapes<'_>, choices: &Choices) -> Result<Windows, Refusal> {
         if let Some(name) = foreign(choices) {
             return Err(Refusal::Unsupported(format!("gather_windows has no attribute `{name}`")));
         }
@@ -74,8 +74,8 @@ impl Rules {
     }
 
     /// Whether a rule holds, given that those before it do.
-    fn holds(self, rule: DimensionRule, operands: Operands<'_>) -> bool {
-        let Operands { params, indices, numbers, slice_sizes } = operands;
+    fn holds(self, rule: DimensionRule, operands: OperandShapes<'_>) -> bool {
+        let OperandShapes { params, indices, numbers, slice_sizes } = operands;
         let DimensionNumbers { offset_dims, collapsed_slice_dims: collapsed, .. } = numbers;
         let DimensionNumbers { operand_batching_dims: batching, start_index_map, .. } = numbers;
         let DimensionNumbers { start_indices_batching_dims: shared, index_vector_dim, .. } = numbers;
@@ -106,7 +106,7 @@ impl Rules {
     }
 
     /// The slice sizes, all from 0 to their dim.
-    fn sizes(self, operands: Operands<'_>) -> Result<Dims, GatherError> {
+    fn sizes(self, operands: OperandShapes<'_>) -> Result<Dims, GatherError> {
         let any = self.any_size_without_rows && operands.has_no_row();
         let sizes = operands.params.iter().zip(operands.slice_sizes).enumerate();
         let checked = sizes.map(|(dim, (bound, size))| {
@@ -117,7 +117,7 @@ impl Rules {
     }
 }
 
-impl Operands<'_> {
+impl OperandShapes<'_> {
     /// The dim of indices that holds the components of a row; q if there is none.
     fn vector(self) -> usize {
         at(self.numbers.index_vector_dim)
@@ -226,7 +226,8 @@ mod tests {
             index_vector_dim: vector,
             ..DimensionNumbers::default()
         };
-        let operands = Operands { params: &[4, 3], indices, numbers: &numbers, slice_sizes: &slice_sizes };
+        let operands =
+            OperandShapes { params: &[4, 3], indices, numbers: &numbers, slice_sizes: &slice_sizes };
         rules.validate(operands, &Options::new().choices, |shapes| {
             let mut output = Dims::new();
             shapes.each_output_dim(|dim| output.push(dim));
@@ -265,7 +266,7 @@ mod tests {
     fn rows_without_components_are_rows() {
         let numbers = DimensionNumbers { offset_dims: vec![1], ..DimensionNumbers::default() };
         let numbers = DimensionNumbers { index_vector_dim: 1, ..numbers };
-        let operands = Operands { params: &[3], indices: &[2, 0], numbers: &numbers, slice_sizes: &[4] };
+        let operands = OperandShapes { params: &[3], indices: &[2, 0], numbers: &numbers, slice_sizes: &[4] };
         let refused = Rules::new(false, true).windows(operands, &Options::new().choices);
         assert_eq!(refused, Err(GatherError::SliceSizeOutOfRange { dim: 0, size: 4, bound: 3 }.into()));
     }

@@ -24,7 +24,7 @@ pub enum Mode {
 }
 
 /// What an index selects.
-enum Place {
+enum SelectedSlice {
     At(usize),
     Invalid,
     /// Nothing: the axis is empty, so there is nothing to clip or wrap to.
@@ -45,15 +45,16 @@ impl Mode {
         }
     }
 
-    fn place(self, index: i128, size: usize) -> Place {
-        let nearest = |index: i128| in_bounds(index, size).map_or(Place::Nowhere, Place::At);
+    fn selected(self, index: i128, size: usize) -> SelectedSlice {
+        let nearest = |index: i128| in_bounds(index, size).map_or(SelectedSlice::Nowhere, SelectedSlice::At);
         match self {
             // jax.numpy.take.index.negative, jax.numpy.take.fill.inexact and its like
-            Self::Fill => in_bounds(normalize_index(index, size), size).map_or(Place::Invalid, Place::At),
+            Self::Fill => in_bounds(normalize_index(index, size), size)
+                .map_or(SelectedSlice::Invalid, SelectedSlice::At),
             // jax.numpy.take.index.clip
             Self::Clip => nearest(index.min(size as i128 - 1).max(0)),
             // jax.numpy.take.index.wrap
-            Self::Wrap => index.checked_rem_euclid(size as i128).map_or(Place::Nowhere, nearest),
+            Self::Wrap => index.checked_rem_euclid(size as i128).map_or(SelectedSlice::Nowhere, nearest),
         }
     }
 }
@@ -92,7 +93,7 @@ pub fn take(
     // jax.numpy.take.index.empty-axis
     for position in indices.shape().positions() {
         let index = index_at(indices, &position);
-        if matches!(mode.place(index, size), Place::Nowhere) {
+        if matches!(mode.selected(index, size), SelectedSlice::Nowhere) {
             let position = position.to_vec();
             return Err(GatherError::IndexOutOfRange { position, component: None, index, bound: size }.into());
         }
@@ -105,10 +106,10 @@ pub fn take(
     if !shape.contains(&0) {
         for i in positions(before) {
             for j in indices.shape().positions() {
-                let place = mode.place(index_at(indices, &j), size);
+                let slice = mode.selected(index_at(indices, &j), size);
                 for k in positions(after) {
-                    out.push(match place {
-                        Place::At(at) => a.element_of(&[&*i, &[at], &*k]),
+                    out.push(match slice {
+                        SelectedSlice::At(at) => a.element_of(&[&*i, &[at], &*k]),
                         _ => fill_value.clone(),
                     });
                 }

@@ -33,7 +33,7 @@ pub fn gather(
     // stablehlo.gather.dtype.operand, stablehlo.gather.dtype.start-indices
     params_dtype(operand, &OPERAND_DTYPES)?;
     index_dtype(start_indices, &START_INDICES_DTYPES)?;
-    let dims = Dims::checked(operand, start_indices, numbers, slice_sizes)?;
+    let dims = GatherDims::checked(operand, start_indices, numbers, slice_sizes)?;
 
     // stablehlo.gather.constraints.c22, stablehlo.gather.output.size-limit
     let mut result = output(operand.dtype(), dims.shape_of_result(start_indices), settings)?;
@@ -77,7 +77,7 @@ pub fn gather(
 }
 
 /// The dimension numbers and slice sizes of a call that satisfies C1 to C21.
-struct Dims {
+struct GatherDims {
     offset_dims: Vec<usize>,
     collapsed_slice_dims: Vec<usize>,
     operand_batching_dims: Vec<usize>,
@@ -87,7 +87,7 @@ struct Dims {
     slice_sizes: Vec<usize>,
 }
 
-impl Dims {
+impl GatherDims {
     fn checked(
         operand: &Tensor,
         start_indices: &Tensor,
