@@ -15,7 +15,7 @@ use libtest_mimic::{Arguments, Trial};
 use ndarray::{Array1, Array2, ArrayRef, Dimension, array, s};
 
 /// Counts the bytes that live, and how high they rose; by thread, how often memory was asked for.
-struct Counting(Retaining);
+struct PeakCounter(Retaining);
 
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
@@ -24,7 +24,7 @@ thread_local! {
 }
 
 // SAFETY: all memory is the allocator's inside; counting touches none of it.
-unsafe impl GlobalAlloc for Counting {
+unsafe impl GlobalAlloc for PeakCounter {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let live = LIVE.fetch_add(layout.size(), Ordering::SeqCst) + layout.size();
         PEAK.fetch_max(live, Ordering::SeqCst);
@@ -41,7 +41,7 @@ unsafe impl GlobalAlloc for Counting {
 }
 
 #[global_allocator]
-static COUNTING: Counting = Counting(Retaining::new(1 << 30));
+static COUNTING: PeakCounter = PeakCounter(Retaining::new(1 << 30));
 
 /// One after the other on this thread, whatever the command line says, so that nothing else allocates.
 fn main() -> ExitCode {
@@ -141,14 +141,14 @@ fn every_kind(threads: usize, mut check: impl FnMut(&str, (usize, usize))) {
     check("strings", (bytes - output_bytes, output_bytes));
 }
 
-type Check<'a> = &'a mut dyn FnMut(&str, (usize, usize));
+type MemoryCheck<'a> = &'a mut dyn FnMut(&str, (usize, usize));
 
 fn along_axes(
     options: &Options,
     params: &Array2<u64>,
     rows: &Array1<u64>,
     small: &Array1<i32>,
-    check: Check<'_>,
+    check: MemoryCheck<'_>,
 ) {
     check("rows", beside(Plan::gather(&[5000, 256], &[50_000], options), params, rows));
     let columns = Plan::gather(&[256, 5000], &[50_000], &options.axis(1));
@@ -164,7 +164,7 @@ fn in_batches(
     params: &Array2<u64>,
     rows: &Array1<u64>,
     small: &Array1<i32>,
-    check: Check<'_>,
+    check: MemoryCheck<'_>,
 ) {
     let params = params.to_shape((5, 1000, 256)).expect("as many elements");
     let batched = options.batch_dims(1);

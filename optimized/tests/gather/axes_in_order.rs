@@ -6,7 +6,7 @@
 use std::fmt::Debug;
 use std::num::NonZeroUsize;
 
-use crate::support::{Guarded, Touching};
+use crate::support::{GuardedElements, Touching};
 use gather_optimized::{Element, Index, Level, Options, Plan};
 use gather_spec::BadIndex;
 use ndarray::{ArrayView, ArrayViewMut};
@@ -30,9 +30,9 @@ fn held<A: Element + PartialEq + Debug, I: Index>(
             let options = Options::new().level(level).exactly_threads(threads).axis(1);
             let options = options.bad_index(BadIndex::Zero);
             let plan = Plan::take_along_axis(&[batch, bound], &[batch, count], &options).expect("a plan");
-            let params = Guarded::new(&params, touching);
-            let indices = Guarded::new(&indices, touching);
-            let mut output = Guarded::new(&vec![A::default(); batch * count], touching);
+            let params = GuardedElements::new(&params, touching);
+            let indices = GuardedElements::new(&indices, touching);
+            let mut output = GuardedElements::new(&vec![A::default(); batch * count], touching);
             let params = ArrayView::from_shape((batch, bound), &params).expect("its shape");
             let indices = ArrayView::from_shape((batch, count), &indices).expect("its shape");
             let mut view = ArrayViewMut::from_shape((batch, count), &mut output).expect("its shape");

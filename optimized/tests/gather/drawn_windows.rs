@@ -9,17 +9,17 @@ use gather_spec::{BadIndex, NegativeIndex, Profile, Refusal};
 use ndarray::{ArrayD, Dimension, IxDyn};
 use proptest::prelude::*;
 
-use crate::windows::draws::{Draws, Laid, Lie, Shapes};
+use crate::windows::draws::{Draws, Laid, ViewLayout, DrawnShapes};
 use crate::windows::formula;
 
 /// What a bad index gives, and whether as an element of the caller's.
 #[derive(Clone, Copy, Debug)]
-struct Policy {
+struct FillPolicy {
     profile: Profile,
     fills: bool,
 }
 
-impl Policy {
+impl FillPolicy {
     fn draw(draws: &mut Draws) -> Self {
         let bad = [BadIndex::Error, BadIndex::Clamp, BadIndex::Zero, BadIndex::Modulo, BadIndex::Error];
         let negative = draws.choose(&[NegativeIndex::Reject, NegativeIndex::Wrap]);
@@ -29,26 +29,26 @@ impl Policy {
 }
 
 /// A call on arrays, with indices at both ends of what fits.
-struct Call<A, I> {
-    shapes: Shapes,
+struct DrawnCall<A, I> {
+    shapes: DrawnShapes,
     params: Laid<A>,
     indices: Laid<I>,
-    policy: Policy,
+    policy: FillPolicy,
     options: Options,
 }
 
-impl<A: Clone + Default, I: Index + TryFrom<i128>> Call<A, I> {
+impl<A: Clone + Default, I: Index + TryFrom<i128>> DrawnCall<A, I> {
     fn draw(draws: &mut Draws, element: impl Fn(usize) -> A) -> Self {
-        let shapes = Shapes::draw(draws);
-        let policy = Policy::draw(draws);
+        let shapes = DrawnShapes::draw(draws);
+        let policy = FillPolicy::draw(draws);
         let levels: Vec<Level> = Level::available().collect();
         let threads = NonZeroUsize::new(draws.choose(&[1, 2, 5])).expect("positive");
         let options =
             Options::new().profile(policy.profile).level(draws.choose(&levels)).exactly_threads(threads);
-        let (params_lie, indices_lie) = (draws.choose(&Lie::ALL), draws.choose(&Lie::ALL));
+        let (params_layout, indices_layout) = (draws.choose(&ViewLayout::ALL), draws.choose(&ViewLayout::ALL));
         let len: usize = shapes.params.iter().product();
         let params = ArrayD::from_shape_vec(IxDyn(&shapes.params), (1..=len).map(element).collect());
-        let params = Laid::new(params_lie, &params.expect("as many elements"), A::default());
+        let params = Laid::new(params_layout, &params.expect("as many elements"), A::default());
         // A call that must be refused says little about all others.
         let wild = policy.profile.bad != BadIndex::Error || draws.one_in(4);
         let mut values = draws.endless();
@@ -57,20 +57,20 @@ impl<A: Clone + Default, I: Index + TryFrom<i128>> Call<A, I> {
         };
         let indices = ArrayD::from_shape_fn(IxDyn(&shapes.indices), index);
         let garbage = I::try_from(100).unwrap_or_else(|_| unreachable!("every type has 100"));
-        let indices = Laid::new(indices_lie, &indices, garbage);
+        let indices = Laid::new(indices_layout, &indices, garbage);
         Self { shapes, params, indices, policy, options }
     }
 
     /// What every way of running the call must give.
     fn expected(&self, fill: &A) -> Result<ArrayD<A>, Refusal> {
-        let Shapes { numbers, slice_sizes, .. } = &self.shapes;
+        let DrawnShapes { numbers, slice_sizes, .. } = &self.shapes;
         let (params, indices) = (self.params.view(), self.indices.view());
         let output = formula::gather(&params, &indices, numbers, slice_sizes, self.policy.profile)?;
         Ok(output.map(|element| element.as_ref().unwrap_or(fill).clone()))
     }
 
     fn plan<Z: Clone>(&self, options: &Options<Z>) -> Plan<Z> {
-        let Shapes { params, indices, numbers, .. } = &self.shapes;
+        let DrawnShapes { params, indices, numbers, .. } = &self.shapes;
         Plan::gather_windows(params, indices, numbers, &self.sizes(), options).expect("the numbers are right")
     }
 
@@ -84,7 +84,7 @@ impl<A: Clone + Default, I: Index + TryFrom<i128>> Call<A, I> {
 }
 
 /// An index that is a good one for a bound, or, if `wild`, now and then one beside the ends or far away.
-fn index<I: Index + TryFrom<i128>>(draws: &mut Draws, bound: usize, policy: Policy, wild: bool) -> I {
+fn index<I: Index + TryFrom<i128>>(draws: &mut Draws, bound: usize, policy: FillPolicy, wild: bool) -> I {
     let (bound, at) = (i128::try_from(bound).expect("small"), draws.below(bound));
     let good = i128::try_from(at).expect("small");
     let wraps = policy.profile.negative == NegativeIndex::Wrap && draws.one_in(3);
@@ -103,7 +103,7 @@ where
     I: Index + TryFrom<i128>,
 {
     let fill = element(99);
-    let call = Call::<A, I>::draw(draws, element);
+    let call = DrawnCall::<A, I>::draw(draws, element);
     if call.policy.fills {
         every_way(&call, &call.options.fill(fill), fill);
     } else {
@@ -111,7 +111,7 @@ where
     }
 }
 
-fn every_way<A, I, Z>(call: &Call<A, I>, options: &Options<Z>, fill: A)
+fn every_way<A, I, Z>(call: &DrawnCall<A, I>, options: &Options<Z>, fill: A)
 where
     A: Element + PartialEq + Debug,
     I: Index + TryFrom<i128>,
@@ -144,7 +144,7 @@ where
 
 /// Runs a call of strings, which are cloned.
 fn cloned<I: Index + TryFrom<i128>>(draws: &mut Draws) {
-    let call = Call::<String, I>::draw(draws, |at| at.to_string());
+    let call = DrawnCall::<String, I>::draw(draws, |at| at.to_string());
     let plan = call.plan(&call.options.fill("spoilt".to_owned()));
     let (params, indices) = (call.params.view(), call.indices.view());
     let found = plan.run_cloned(&params, &indices);
@@ -153,8 +153,8 @@ fn cloned<I: Index + TryFrom<i128>>(draws: &mut Draws) {
         return;
     }
     // Choosing a fill replaces the policy that was chosen.
-    let policy = Policy { profile: Profile { bad: BadIndex::Zero, ..call.policy.profile }, fills: true };
-    let call = Call { policy, ..call };
+    let policy = FillPolicy { profile: Profile { bad: BadIndex::Zero, ..call.policy.profile }, fills: true };
+    let call = DrawnCall { policy, ..call };
     assert_eq!(found, call.expected(&"spoilt".to_owned()), "{}", call.describe());
 }
 
@@ -164,7 +164,7 @@ fn drawn_calls_are_of_every_kind() {
     let mut counts = std::collections::BTreeMap::<&str, usize>::new();
     for seed in 1..=2000u64 {
         let draws = &mut Draws::new(vec![seed.wrapping_mul(0x9E37_79B9_7F4A_7C15)]).endless();
-        let call = Call::<u32, i64>::draw(draws, word);
+        let call = DrawnCall::<u32, i64>::draw(draws, word);
         let outcome = if call.shapes.undefined(call.plan(&call.options).output_shape().iter().product()) {
             "undefined"
         } else {

@@ -4,7 +4,7 @@
 
 use std::num::NonZeroUsize;
 
-use crate::support::{Guarded, Touching};
+use crate::support::{GuardedElements, Touching};
 use gather_optimized::{Element, Index, Level, Options, Plan};
 use gather_spec::{BadIndex, GatherError, NegativeIndex, Refusal};
 use ndarray::{ArrayView, ArrayViewMut, IxDyn};
@@ -20,10 +20,10 @@ fn guarded<A: Element + PartialEq + std::fmt::Debug, I: Index>(
         for (touching, threads) in [(Touching::Start, 1), (Touching::End, 1), (Touching::End, 3)] {
             let threads = NonZeroUsize::new(threads).expect("positive");
             let plan = plan(&Options::new().level(level).exactly_threads(threads));
-            let params = Guarded::new(params, touching);
-            let indices = Guarded::new(indices, touching);
+            let params = GuardedElements::new(params, touching);
+            let indices = GuardedElements::new(indices, touching);
             let len = plan.output_shape().iter().product();
-            let mut output = Guarded::new(&vec![A::default(); len], touching);
+            let mut output = GuardedElements::new(&vec![A::default(); len], touching);
             let params = ArrayView::from_shape(IxDyn(params_shape), &params).expect("its shape");
             let indices = ArrayView::from_shape(IxDyn(indices_shape), &indices).expect("its shape");
             let mut view =
@@ -115,14 +115,14 @@ fn bad_indices_along_an_axis_are_not_followed() {
     for (shape, indices_shape, axis) in
         [([9, 7], [20, 7], 0), ([9, 7], [9, 20], 1), ([3, 7], [3, 99], 1), ([90_000, 9], [50, 9], 0)]
     {
-        let params = Guarded::new(&vec![7u32; shape[0] * shape[1]], Touching::End);
+        let params = GuardedElements::new(&vec![7u32; shape[0] * shape[1]], Touching::End);
         let params = ArrayView::from_shape(shape, &params).expect("its shape");
         let bound = i64::try_from(shape[axis]).expect("small");
         for index in [i64::MIN, -bound - 1, -1, bound, bound + 1, 1 << 31, 1 << 32, 1 << 40, i64::MAX] {
             for at in [0, indices_shape[0] * indices_shape[1] / 2, indices_shape[0] * indices_shape[1] - 1] {
                 let mut indices = vec![bound - 1; indices_shape[0] * indices_shape[1]];
                 indices[at] = index;
-                let indices = Guarded::new(&indices, Touching::End);
+                let indices = GuardedElements::new(&indices, Touching::End);
                 let indices = ArrayView::from_shape(indices_shape, &indices).expect("its shape");
                 for (level, policy) in
                     Level::available().flat_map(|one| BadIndex::SPECIFIED.map(|bad| (one, bad)))
@@ -231,7 +231,7 @@ fn runs_of_consecutive_indices() {
 #[test]
 fn runs_past_the_ends_are_refused() {
     let bound = 3usize << 18;
-    let params = Guarded::new(&vec![7u32; bound], Touching::End);
+    let params = GuardedElements::new(&vec![7u32; bound], Touching::End);
     let params = ArrayView::from_shape(bound, &params).expect("its shape");
     let high = i64::try_from(bound).expect("small");
     for level in Level::available() {
@@ -271,10 +271,10 @@ fn bad_indices_are_not_followed() {
     for level in Level::available() {
         for bad_index in BadIndex::SPECIFIED {
             for index in [i64::MIN, -1, 64, 65, 1 << 31, 1 << 32, 1 << 40, i64::MAX] {
-                let params = Guarded::new(&[7u32; 64], Touching::End);
+                let params = GuardedElements::new(&[7u32; 64], Touching::End);
                 let mut indices = vec![63i64; 37];
                 indices[20] = index;
-                let indices = Guarded::new(&indices, Touching::End);
+                let indices = GuardedElements::new(&indices, Touching::End);
                 let options = Options::new().level(level).bad_index(bad_index);
                 let plan = Plan::gather(&[64], &[37], &options).expect("a plan");
                 let params = ArrayView::from_shape(64, &params).expect("its shape");

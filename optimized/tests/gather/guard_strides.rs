@@ -5,14 +5,14 @@
 
 use std::num::NonZeroUsize;
 
-use crate::support::{Guarded, Touching};
+use crate::support::{GuardedElements, Touching};
 use gather_optimized::{Level, Options, Plan};
 use gather_spec::DimensionNumbers;
 use ndarray::{ArrayD, ArrayView, ArrayViewD, Axis, IxDyn, Slice};
 
 /// How a view lies over its memory.
 #[derive(Clone, Copy, Debug)]
-enum Lie {
+enum ViewLayout {
     Plain,
     /// Every second element along every axis, the last one at the very end of the memory.
     Strided,
@@ -24,9 +24,9 @@ enum Lie {
     Repeated,
 }
 
-const LIES: [Lie; 5] = [Lie::Plain, Lie::Strided, Lie::Reversed, Lie::Transposed, Lie::Repeated];
+const LAYOUTS: [ViewLayout; 5] = [ViewLayout::Plain, ViewLayout::Strided, ViewLayout::Reversed, ViewLayout::Transposed, ViewLayout::Repeated];
 
-impl Lie {
+impl ViewLayout {
     /// The shape of the memory under a view of this shape.
     fn memory(self, shape: &[usize]) -> Vec<usize> {
         match self {
@@ -62,7 +62,7 @@ impl Lie {
 }
 
 /// A kind of workload: its plan, its shapes, and how large an index may be in each component.
-struct Kind {
+struct WorkloadKind {
     name: &'static str,
     plan: fn(&[usize], &[usize], &Options) -> Plan,
     params: &'static [usize],
@@ -122,62 +122,62 @@ fn batching_windows(params: &[usize], indices: &[usize], options: &Options) -> P
     Plan::gather_windows(params, indices, &numbers, &[1, 17], options).expect("a plan")
 }
 
-const KINDS: [Kind; 18] = [
-    Kind { name: "scalars", plan: first, params: &[61], indices: &[67], bounds: &[61] },
-    Kind { name: "windows", plan: windows, params: &[5, 7, 6], indices: &[33, 2], bounds: &[3, 6] },
-    Kind {
+const KINDS: [WorkloadKind; 18] = [
+    WorkloadKind { name: "scalars", plan: first, params: &[61], indices: &[67], bounds: &[61] },
+    WorkloadKind { name: "windows", plan: windows, params: &[5, 7, 6], indices: &[33, 2], bounds: &[3, 6] },
+    WorkloadKind {
         name: "batching windows",
         plan: batching_windows,
         params: &[3, 21],
         indices: &[3, 19],
         bounds: &[5],
     },
-    Kind { name: "rows", plan: first, params: &[7, 5], indices: &[33], bounds: &[7] },
+    WorkloadKind { name: "rows", plan: first, params: &[7, 5], indices: &[33], bounds: &[7] },
     // Long enough, and enough of them, for an order of their own where their elements lie apart.
-    Kind { name: "wide rows", plan: first, params: &[7, 37], indices: &[33], bounds: &[7] },
-    Kind {
+    WorkloadKind { name: "wide rows", plan: first, params: &[7, 37], indices: &[33], bounds: &[7] },
+    WorkloadKind {
         name: "batched wide rows",
         plan: batched_nd,
         params: &[3, 5, 17],
         indices: &[3, 6, 1],
         bounds: &[5],
     },
-    Kind { name: "last axis", plan: last, params: &[5, 19], indices: &[35], bounds: &[19] },
-    Kind { name: "batched rows", plan: batched, params: &[3, 7, 5], indices: &[3, 17], bounds: &[7] },
-    Kind { name: "batched last axis", plan: batched, params: &[3, 19], indices: &[3, 33], bounds: &[19] },
-    Kind { name: "points", plan: nd, params: &[5, 7], indices: &[65, 2], bounds: &[5, 7] },
-    Kind { name: "slices", plan: nd, params: &[3, 4, 5, 2], indices: &[33, 3], bounds: &[3, 4, 5] },
-    Kind {
+    WorkloadKind { name: "last axis", plan: last, params: &[5, 19], indices: &[35], bounds: &[19] },
+    WorkloadKind { name: "batched rows", plan: batched, params: &[3, 7, 5], indices: &[3, 17], bounds: &[7] },
+    WorkloadKind { name: "batched last axis", plan: batched, params: &[3, 19], indices: &[3, 33], bounds: &[19] },
+    WorkloadKind { name: "points", plan: nd, params: &[5, 7], indices: &[65, 2], bounds: &[5, 7] },
+    WorkloadKind { name: "slices", plan: nd, params: &[3, 4, 5, 2], indices: &[33, 3], bounds: &[3, 4, 5] },
+    WorkloadKind {
         name: "batched nd",
         plan: batched_nd,
         params: &[3, 4, 5, 2],
         indices: &[3, 9, 2],
         bounds: &[4, 5],
     },
-    Kind {
+    WorkloadKind {
         name: "along the first axis",
         plan: along_first,
         params: &[7, 19],
         indices: &[9, 19],
         bounds: &[7],
     },
-    Kind {
+    WorkloadKind {
         name: "along a middle axis",
         plan: along_second,
         params: &[3, 7, 5],
         indices: &[3, 9, 5],
         bounds: &[7],
     },
-    Kind {
+    WorkloadKind {
         name: "along the last axis",
         plan: along_second,
         params: &[5, 19],
         indices: &[5, 70],
         bounds: &[19],
     },
-    Kind { name: "along short rows", plan: along_second, params: &[33, 7], indices: &[33, 5], bounds: &[7] },
-    Kind { name: "along, whole rows", plan: along_first, params: &[7, 19], indices: &[33, 1], bounds: &[7] },
-    Kind { name: "along, one column", plan: along_first, params: &[7, 1], indices: &[9, 19], bounds: &[7] },
+    WorkloadKind { name: "along short rows", plan: along_second, params: &[33, 7], indices: &[33, 5], bounds: &[7] },
+    WorkloadKind { name: "along, whole rows", plan: along_first, params: &[7, 19], indices: &[33, 1], bounds: &[7] },
+    WorkloadKind { name: "along, one column", plan: along_first, params: &[7, 1], indices: &[9, 19], bounds: &[7] },
 ];
 
 /// The elements of a view in order, copied to memory without gaps.
@@ -186,17 +186,17 @@ fn dense<A: Clone>(view: &ArrayViewD<'_, A>) -> ArrayD<A> {
     ArrayD::from_shape_vec(view.raw_dim(), elements).expect("its shape")
 }
 
-fn check(kind: &Kind, params_lie: Lie, indices_lie: Lie, touching: Touching, level: Level, threads: usize) {
-    let params_len: usize = params_lie.memory(kind.params).iter().product();
+fn check(kind: &WorkloadKind, params_layout: ViewLayout, indices_layout: ViewLayout, touching: Touching, level: Level, threads: usize) {
+    let params_len: usize = params_layout.memory(kind.params).iter().product();
     let painted: Vec<u32> = (0..u32::try_from(params_len).expect("small")).collect();
-    let params = Guarded::new(&painted, touching);
-    let params = params_lie.view(kind.params, &params);
-    let indices_len: usize = indices_lie.memory(kind.indices).iter().product();
-    let zeros = Guarded::new(&vec![0i32; indices_len], touching);
+    let params = GuardedElements::new(&painted, touching);
+    let params = params_layout.view(kind.params, &params);
+    let indices_len: usize = indices_layout.memory(kind.indices).iter().product();
+    let zeros = GuardedElements::new(&vec![0i32; indices_len], touching);
     let mut painted: Vec<i32> = vec![0; indices_len];
     // What lies between the indices of the view is bad, so that an index from the wrong place is found out.
     painted.fill(-1);
-    let view = indices_lie.view(kind.indices, &zeros);
+    let view = indices_layout.view(kind.indices, &zeros);
     let start = zeros.as_ptr();
     for (at, place) in view.iter().enumerate() {
         let depth = kind.bounds.len();
@@ -206,23 +206,23 @@ fn check(kind: &Kind, params_lie: Lie, indices_lie: Lie, touching: Touching, lev
         // Where a view repeats or is transposed, the component's own bound still holds.
         painted[place] = index;
     }
-    let indices = Guarded::new(&painted, touching);
-    let indices = indices_lie.view(kind.indices, &indices);
+    let indices = GuardedElements::new(&painted, touching);
+    let indices = indices_layout.view(kind.indices, &indices);
     let options = Options::new().level(level).exactly_threads(NonZeroUsize::new(threads).expect("positive"));
     let plan = (kind.plan)(kind.params, kind.indices, &options);
     let output = plan.run(&params, &indices).expect("good indices");
     let plain = (kind.plan)(kind.params, kind.indices, &Options::new());
     let expected = plain.run(&dense(&params), &dense(&indices)).expect("good indices");
     let name = kind.name;
-    assert_eq!(output, expected, "{name}, {params_lie:?}, {indices_lie:?}, {touching:?}, {level}, {threads}");
+    assert_eq!(output, expected, "{name}, {params_layout:?}, {indices_layout:?}, {touching:?}, {level}, {threads}");
 }
 
 /// Every kind of workload by every pair of layouts, at every level, touching both ends, on one thread and on three.
 #[test]
 fn every_kind_over_every_layout() {
     for kind in &KINDS {
-        for params in LIES {
-            for indices in LIES {
+        for params in LAYOUTS {
+            for indices in LAYOUTS {
                 for level in Level::available() {
                     for (touching, threads) in [(Touching::Start, 1), (Touching::End, 1), (Touching::End, 3)]
                     {

@@ -5,7 +5,7 @@
 
 use std::fmt::Debug;
 
-use crate::support::{Guarded, Touching};
+use crate::support::{GuardedElements, Touching};
 use gather_optimized::{Element, Fill, Index, Level, Options, Plan};
 use gather_spec::{BadIndex, GatherError, NegativeIndex, Refusal};
 use ndarray::{ArrayView, ArrayViewMut, IxDyn};
@@ -40,9 +40,9 @@ fn held<A: Element + PartialEq + Debug, I: Index, F: Fill<A> + Clone>(
         for touching in [Touching::Start, Touching::End] {
             let options = options.clone().level(level);
             let plan = Plan::gather(&[bound, row], &[indices.len()], &options).expect("a plan");
-            let params = Guarded::new(params, touching);
-            let indices = Guarded::new(indices, touching);
-            let mut output = Guarded::new(&vec![A::default(); indices.len() * row], touching);
+            let params = GuardedElements::new(params, touching);
+            let indices = GuardedElements::new(indices, touching);
+            let mut output = GuardedElements::new(&vec![A::default(); indices.len() * row], touching);
             let params = ArrayView::from_shape(IxDyn(&[bound, row]), &params).expect("its shape");
             let indices = ArrayView::from_shape(IxDyn(&[indices.len()]), &indices).expect("its shape");
             let mut view =

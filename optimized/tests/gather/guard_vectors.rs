@@ -10,7 +10,7 @@
 
 use std::fmt::Debug;
 
-use crate::support::{Guarded, Touching};
+use crate::support::{GuardedElements, Touching};
 use gather_optimized::{Element, Fill, Index, Level, Options, Plan};
 use gather_spec::{BadIndex, NegativeIndex};
 use ndarray::{ArrayView, ArrayViewMut, IxDyn};
@@ -31,13 +31,13 @@ fn place(index: i128, bound: usize, bad: BadIndex, negative: NegativeIndex) -> O
 }
 
 /// Operands between inaccessible pages, and the policies that they are gathered under.
-struct Call<'a, A: Copy, I: Copy> {
-    params: &'a Guarded<A>,
-    indices: &'a Guarded<I>,
-    output: &'a mut Guarded<A>,
+struct GuardedCall<'a, A: Copy, I: Copy> {
+    params: &'a GuardedElements<A>,
+    indices: &'a GuardedElements<I>,
+    output: &'a mut GuardedElements<A>,
 }
 
-impl<A: Element + PartialEq + Debug, I: Index + Debug> Call<'_, A, I> {
+impl<A: Element + PartialEq + Debug, I: Index + Debug> GuardedCall<'_, A, I> {
     /// Runs the call at every level, and compares each output with the plain loop.
     fn agrees<F: Fill<A> + Clone>(
         &mut self,
@@ -72,7 +72,7 @@ impl<A: Element + PartialEq + Debug, I: Index + Debug> Call<'_, A, I> {
         }
     }
 
-    /// [`Call::agrees`] under every policy.
+    /// [`GuardedCall::agrees`] under every policy.
     fn agrees_under_every_policy(&mut self, fill: A) {
         for negative in [NegativeIndex::Reject, NegativeIndex::Wrap] {
             let options = Options::new().negative_index(negative);
@@ -123,10 +123,10 @@ fn by_every_index<A: Element + PartialEq + Debug>(fill: A, from: impl Fn(usize) 
     ) {
         for (turn, indices) in indices_of(params.len(), count, &narrow).iter().enumerate() {
             let touching = if turn % 2 == 0 { Touching::End } else { Touching::Start };
-            let params = Guarded::new(params, touching);
-            let indices = Guarded::new(indices, touching);
-            let mut output = Guarded::new(&vec![fill; count], touching);
-            let mut call = Call { params: &params, indices: &indices, output: &mut output };
+            let params = GuardedElements::new(params, touching);
+            let indices = GuardedElements::new(indices, touching);
+            let mut output = GuardedElements::new(&vec![fill; count], touching);
+            let mut call = GuardedCall { params: &params, indices: &indices, output: &mut output };
             call.agrees_under_every_policy(fill);
         }
     }
@@ -178,18 +178,18 @@ fn elements_of_sixteen_bytes() {
 fn outputs_past_the_caches() {
     fn width<A: Element + PartialEq + Debug>(fill: A, from: impl Fn(usize) -> A) {
         let params: Vec<A> = (0..300).map(from).collect();
-        let params = Guarded::new(&params, Touching::End);
+        let params = GuardedElements::new(&params, Touching::End);
         for (extra, touching) in [(0, Touching::Start), (17, Touching::Start), (3, Touching::End)] {
             let count = (8 << 20) / size_of::<A>() + extra;
             let index = |at: usize| i32::try_from((at * 7919) % 300).expect("small");
             let mut indices: Vec<i32> = (0..count).map(index).collect();
-            let mut output = Guarded::new(&vec![fill; count], touching);
+            let mut output = GuardedElements::new(&vec![fill; count], touching);
             for bad in [None, Some((0, -1)), Some((count - 1, 300)), Some((count / 2, -301))] {
                 if let Some((at, bad)) = bad {
                     indices[at] = bad;
                 }
-                let indices = Guarded::new(&indices, touching);
-                let mut call = Call { params: &params, indices: &indices, output: &mut output };
+                let indices = GuardedElements::new(&indices, touching);
+                let mut call = GuardedCall { params: &params, indices: &indices, output: &mut output };
                 let wrap = Options::new().negative_index(NegativeIndex::Wrap);
                 call.agrees(&wrap, (BadIndex::Error, NegativeIndex::Wrap), fill);
                 call.agrees(&wrap.fill(fill), (BadIndex::Fill, NegativeIndex::Wrap), fill);

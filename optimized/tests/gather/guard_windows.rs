@@ -5,7 +5,7 @@
 
 use std::num::NonZeroUsize;
 
-use crate::support::{Guarded, Touching};
+use crate::support::{GuardedElements, Touching};
 use gather_optimized::{Element, Index, Level, Options, Plan};
 use gather_spec::{BadIndex, DimensionNumbers, NegativeIndex};
 use ndarray::{ArrayView, ArrayViewMut, IxDyn};
@@ -21,14 +21,14 @@ fn numbers(offset_dims: &[i64], starts: i64) -> DimensionNumbers {
 }
 
 /// A call on params and indices without gaps.
-struct Call<'a, A, I> {
+struct DenseCall<'a, A, I> {
     params: (&'a [usize], &'a [A]),
     indices: ([usize; 2], &'a [I]),
     numbers: DimensionNumbers,
     sizes: &'a [i64],
 }
 
-impl<A: Element + PartialEq + std::fmt::Debug, I: Index> Call<'_, A, I> {
+impl<A: Element + PartialEq + std::fmt::Debug, I: Index> DenseCall<'_, A, I> {
     /// Runs the call between guard pages, touching those at both starts and those at both ends, at every level.
     fn guarded(&self, expected: impl Fn(usize) -> A) {
         for level in Level::available() {
@@ -42,14 +42,14 @@ impl<A: Element + PartialEq + std::fmt::Debug, I: Index> Call<'_, A, I> {
         }
     }
 
-    fn run(&self, options: Options, touching: Touching) -> Guarded<A> {
+    fn run(&self, options: Options, touching: Touching) -> GuardedElements<A> {
         let (params_shape, indices_shape) = (self.params.0, self.indices.0);
         let plan = Plan::gather_windows(params_shape, &indices_shape, &self.numbers, self.sizes, &options);
         let plan = plan.expect("the numbers are right");
-        let params = Guarded::new(self.params.1, touching);
-        let indices = Guarded::new(self.indices.1, touching);
+        let params = GuardedElements::new(self.params.1, touching);
+        let indices = GuardedElements::new(self.indices.1, touching);
         let len = plan.output_shape().iter().product();
-        let mut output = Guarded::new(&vec![A::default(); len], touching);
+        let mut output = GuardedElements::new(&vec![A::default(); len], touching);
         let params = ArrayView::from_shape(IxDyn(params_shape), &params).expect("its shape");
         let indices = ArrayView::from_shape(indices_shape, &indices).expect("its shape");
         let mut view = ArrayViewMut::from_shape(IxDyn(plan.output_shape()), &mut output).expect("its shape");
@@ -67,7 +67,7 @@ fn sliding_rows() {
         let starts = [2i64, 0, 1, 2];
         let sizes = [i64::try_from(row).expect("small")];
         let (shape, indices) = ([row + 2], ([4, 1], &starts[..]));
-        let call = Call { params: (&shape, &params), indices, numbers: numbers(&[1], 1), sizes: &sizes };
+        let call = DenseCall { params: (&shape, &params), indices, numbers: numbers(&[1], 1), sizes: &sizes };
         call.guarded(|at| params[usize::try_from(starts[at / row]).expect("small") + at % row]);
     }
 }
@@ -87,7 +87,7 @@ fn windows_of_a_matrix() {
                 let indices: Vec<i32> =
                     (0..rows).flat_map(starts).map(|at| i32::try_from(at).expect("small")).collect();
                 for (offset_dims, order) in [([1, 2], [0, 1, 2]), ([0, 1], [1, 2, 0]), ([0, 2], [1, 0, 2])] {
-                    let call = Call {
+                    let call = DenseCall {
                         params: (&SHAPE, &params),
                         indices: ([rows, 2], &indices),
                         numbers: numbers(&offset_dims, 2),
@@ -145,7 +145,7 @@ fn bad_starts_are_not_followed() {
 
 /// The first element of a window in params that touch the page behind them; none if the call is refused.
 fn first_of_window(params: &[u32], starts: &[i64], size: i64, options: &Options, at: usize) -> Option<u32> {
-    let (params, starts) = (Guarded::new(params, Touching::End), Guarded::new(starts, Touching::End));
+    let (params, starts) = (GuardedElements::new(params, Touching::End), GuardedElements::new(starts, Touching::End));
     let params = ArrayView::from_shape(params.len(), &params).expect("its shape");
     let indices = ArrayView::from_shape((starts.len(), 1), &starts).expect("its shape");
     let output = gather_optimized::gather_windows(&params, &indices, &numbers(&[1], 1), &[size], options);

@@ -2,7 +2,7 @@
 
 #![cfg(all(unix, target_pointer_width = "64"))]
 
-use crate::support::Sparse;
+use crate::support::SparseMemory;
 use gather_optimized::{Level, Options, Plan};
 use gather_spec::signature::Join;
 use gather_spec::{BadIndex, GatherError, NegativeIndex, Refusal};
@@ -13,7 +13,7 @@ const GIB: usize = 1 << 30;
 /// 9 GiB of bytes: element offsets past 2^31, 2^32 and 2^33.
 #[test]
 fn bytes_past_every_power() {
-    let mut memory = Sparse::new(9 * GIB);
+    let mut memory = SparseMemory::new(9 * GIB);
     let places = [0, (1 << 31) - 1, 1 << 31, (1 << 32) - 1, 1 << 32, 1 << 33, 9 * GIB - 1];
     for (at, place) in places.iter().enumerate() {
         memory[*place] = u8::try_from(at + 1).expect("small");
@@ -31,7 +31,7 @@ fn bytes_past_every_power() {
 /// which do not.
 #[test]
 fn negative_indices_from_ends_past_their_type() {
-    let mut memory = Sparse::new(4 * ((1 << 31) + 1));
+    let mut memory = SparseMemory::new(4 * ((1 << 31) + 1));
     for (at, place) in [0, 1, (1 << 31) - 1, 1 << 31].iter().enumerate() {
         memory[4 * place] = u8::try_from(at + 1).expect("small");
     }
@@ -55,7 +55,7 @@ fn negative_indices_from_ends_past_their_type() {
 /// Few elements of 4 and 8 bytes: byte offsets pass 2^31 and 2^32 while the indices are small.
 #[test]
 fn rows_far_apart() {
-    let mut memory = Sparse::new(9 * GIB);
+    let mut memory = SparseMemory::new(9 * GIB);
     let row = 1 << 29;
     for at in 0..18 {
         memory[at * row] = u8::try_from(at + 1).expect("small");
@@ -85,7 +85,7 @@ fn rows_far_apart() {
 /// Elements along the first axis, of rows half a GiB apart; and more positions than anyone can visit, none of them read.
 #[test]
 fn elements_along_an_axis_far_apart() {
-    let mut memory = Sparse::new(9 * GIB);
+    let mut memory = SparseMemory::new(9 * GIB);
     let row = 1 << 29;
     for at in 0..18 {
         memory[at * row] = u8::try_from(at + 1).expect("small");

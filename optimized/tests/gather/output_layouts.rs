@@ -17,7 +17,7 @@ use proptest::prelude::*;
 
 /// Where an output lies: by axis, what is drawn for it.
 #[derive(Clone, Debug)]
-struct Layout {
+struct OutputLayout {
     /// Orders the axes in memory.
     order: Vec<usize>,
     /// Steps from element to element, negative ones backwards.
@@ -26,7 +26,7 @@ struct Layout {
     margins: Vec<(usize, usize)>,
 }
 
-impl Layout {
+impl OutputLayout {
     const PLAIN: (isize, (usize, usize)) = (1, (0, 0));
 
     /// A layout that is row-major without gaps but along some axes.
@@ -66,12 +66,12 @@ impl Layout {
     }
 }
 
-fn layout(rank: usize) -> impl Strategy<Value = Layout> {
+fn layout(rank: usize) -> impl Strategy<Value = OutputLayout> {
     let order = Just((0..rank).collect::<Vec<_>>()).prop_shuffle();
     let in_order = Just((0..rank).collect::<Vec<_>>());
     let steps = prop::collection::vec(prop::sample::select(vec![1, 1, 1, -1, 2, -3]), rank);
     let margins = prop::collection::vec(prop::sample::select(vec![(0, 0), (0, 0), (0, 1), (2, 1)]), rank);
-    (prop_oneof![order, in_order], steps, margins).prop_map(|(order, steps, margins)| Layout {
+    (prop_oneof![order, in_order], steps, margins).prop_map(|(order, steps, margins)| OutputLayout {
         order,
         steps,
         margins,
@@ -83,7 +83,7 @@ fn check<A: Element + PartialEq + Debug, I: Index>(
     plan: &Plan,
     params: &ArrayD<A>,
     indices: &ArrayD<I>,
-    layout: &Layout,
+    layout: &OutputLayout,
     garbage: A,
 ) {
     let shape = plan.output_shape().to_vec();
@@ -117,12 +117,12 @@ fn ways() -> impl Iterator<Item = Options> {
     })
 }
 
-type Make = fn(&[usize], &[usize], &Options) -> Result<Plan, Refusal>;
+type PlanMaker = fn(&[usize], &[usize], &Options) -> Result<Plan, Refusal>;
 
 /// A kind of call: its plan, its shapes, and how large an index may be in each component.
 #[derive(Clone, Copy, Debug)]
-struct Kind {
-    plan: Make,
+struct CallKind {
+    plan: PlanMaker,
     params: &'static [usize],
     indices: &'static [usize],
     bounds: &'static [usize],
@@ -139,16 +139,16 @@ fn windows(params: &[usize], indices: &[usize], options: &Options) -> Result<Pla
 }
 
 const fn kind(
-    plan: Make,
+    plan: PlanMaker,
     params: &'static [usize],
     indices: &'static [usize],
     bounds: &'static [usize],
-) -> Kind {
-    Kind { plan, params, indices, bounds }
+) -> CallKind {
+    CallKind { plan, params, indices, bounds }
 }
 
 /// Every kernel that a job may choose: rows, single elements, planes, points, slices of several dims, windows.
-const KINDS: [Kind; 12] = [
+const KINDS: [CallKind; 12] = [
     kind(Plan::gather, &[7, 5], &[33], &[7]),
     kind(Plan::gather, &[9], &[5, 70], &[9]),
     kind(Plan::gather, &[300], &[3, 300], &[300]),
@@ -163,7 +163,7 @@ const KINDS: [Kind; 12] = [
     kind(windows, &[4, 9], &[18, 2], &[3, 5]),
 ];
 
-impl Kind {
+impl CallKind {
     /// Good indices, or in rows that `spoiled` chooses ones below 0 or past the axis.
     fn indices(&self, spoiled: Option<usize>) -> ArrayD<i64> {
         counted(self.indices, |at| {
@@ -217,10 +217,10 @@ fn runs_of_every_length_are_written() {
             let shape = [&[3, rows], &params[1..]].concat();
             let rank = shape.len();
             let layouts = [
-                Layout::but(rank, &[(1, 1, (0, 1))]),
-                Layout::but(rank, &[(0, -2, (1, 0))]),
-                Layout::but(rank, &[(rank - 1, last.unwrap_or(2), (2, 2))]),
-                Layout::transposed(rank),
+                OutputLayout::but(rank, &[(1, 1, (0, 1))]),
+                OutputLayout::but(rank, &[(0, -2, (1, 0))]),
+                OutputLayout::but(rank, &[(rank - 1, last.unwrap_or(2), (2, 2))]),
+                OutputLayout::transposed(rank),
             ];
             let indices = counted(&[3, rows], |at| i32::try_from(at * 7 % 40).expect("small"));
             for options in ways() {
@@ -240,10 +240,10 @@ fn long_rows_are_written_whatever_the_runs_of_the_output() {
     let params = counted(&[3, 3, 40_000], |at| at as u32 + 1);
     let indices = counted(&[2], |at| 2 - at as u64);
     let layouts = [
-        Layout::but(3, &[(0, 1, (0, 1)), (2, 1, (0, 3))]),
-        Layout::but(3, &[(1, 2, (0, 0))]),
-        Layout::but(3, &[(0, -1, (0, 0))]),
-        Layout::but(3, &[(2, -1, (0, 0))]),
+        OutputLayout::but(3, &[(0, 1, (0, 1)), (2, 1, (0, 3))]),
+        OutputLayout::but(3, &[(1, 2, (0, 0))]),
+        OutputLayout::but(3, &[(0, -1, (0, 0))]),
+        OutputLayout::but(3, &[(2, -1, (0, 0))]),
     ];
     for options in ways() {
         let plan = Plan::gather(&[3, 3, 40_000], &[2], &options).expect("a plan");
@@ -260,10 +260,10 @@ fn slices_of_elements_apart_are_written() {
         for options in ways() {
             let plan = Plan::gather(&[20, len], &[30], &options).expect("a plan");
             let layouts = [
-                Layout::but(2, &[(1, 1, (1, 1))]),
-                Layout::but(2, &[(0, 2, (0, 0))]),
-                Layout::but(2, &[(1, 3, (0, 0))]),
-                Layout::transposed(2),
+                OutputLayout::but(2, &[(1, 1, (1, 1))]),
+                OutputLayout::but(2, &[(0, 2, (0, 0))]),
+                OutputLayout::but(2, &[(1, 3, (0, 0))]),
+                OutputLayout::transposed(2),
             ];
             layouts.iter().for_each(|layout| check(&plan, &params, &indices, layout, u32::MAX));
         }
@@ -273,7 +273,7 @@ fn slices_of_elements_apart_are_written() {
     let indices = counted(&[30], |at| i64::try_from(at * 3 % 20).expect("small"));
     for options in ways() {
         let plan = Plan::gather(&[20, 20, 300], &[30], &options).expect("a plan");
-        check(&plan, &params, &indices, &Layout::but(3, &[(2, 1, (0, 1))]), u32::MAX);
+        check(&plan, &params, &indices, &OutputLayout::but(3, &[(2, 1, (0, 1))]), u32::MAX);
     }
 }
 
@@ -286,8 +286,8 @@ fn rows_from_memory_are_written() {
         let indices = counted(&[1500], |at| i32::try_from(at * 7919 % rows).expect("small"));
         for options in ways() {
             let plan = Plan::gather(&[rows, row], &[1500], &options).expect("a plan");
-            check(&plan, &params, &indices, &Layout::but(2, &[(1, 1, (3, 2))]), u32::MAX);
-            check(&plan, &params, &indices, &Layout::transposed(2), u32::MAX);
+            check(&plan, &params, &indices, &OutputLayout::but(2, &[(1, 1, (3, 2))]), u32::MAX);
+            check(&plan, &params, &indices, &OutputLayout::transposed(2), u32::MAX);
         }
     }
 }
@@ -300,7 +300,7 @@ fn values_of_the_callers_fill_rows_in_every_layout() {
         let plan = Plan::gather(&[9, 5], &[2000], &options.fill(77u32)).expect("a plan");
         let expected = plan.run(&params, &indices).expect("an output");
         for layout in
-            [Layout::but(2, &[(1, 1, (1, 0))]), Layout::but(2, &[(1, 2, (0, 0))]), Layout::transposed(2)]
+            [OutputLayout::but(2, &[(1, 1, (1, 0))]), OutputLayout::but(2, &[(1, 2, (0, 0))]), OutputLayout::transposed(2)]
         {
             let mut memory = layout.memory(&[2000, 5], &0);
             plan.run_into(&params, &indices, &mut layout.place(&[2000, 5], &mut memory)).expect("an output");
@@ -315,12 +315,12 @@ fn nothing_is_gathered_into_every_layout() {
     let zero = Options::new().bad_index(BadIndex::Zero);
     let plan = Plan::gather(&[0, 3], &[4], &zero).expect("a plan");
     let (params, indices) = (ArrayD::<u8>::zeros(vec![0, 3]), counted(&[4], |at| at as u32));
-    check(&plan, &params, &indices, &Layout::but(2, &[(1, -2, (1, 1))]), 9);
-    check(&plan, &params, &indices, &Layout::transposed(2), 9);
+    check(&plan, &params, &indices, &OutputLayout::but(2, &[(1, -2, (1, 1))]), 9);
+    check(&plan, &params, &indices, &OutputLayout::transposed(2), 9);
     let refused = Plan::gather(&[0, 3], &[4], &Options::new()).expect("a plan");
-    check(&refused, &params, &indices, &Layout::but(2, &[(1, -2, (1, 1))]), 9);
+    check(&refused, &params, &indices, &OutputLayout::but(2, &[(1, -2, (1, 1))]), 9);
     let none = Plan::gather(&[5, 0], &[4], &Options::new()).expect("a plan");
-    check(&none, &ArrayD::<u8>::zeros(vec![5, 0]), &indices, &Layout::but(2, &[(0, 2, (1, 1))]), 9);
+    check(&none, &ArrayD::<u8>::zeros(vec![5, 0]), &indices, &OutputLayout::but(2, &[(0, 2, (1, 1))]), 9);
 }
 
 #[test]
@@ -329,7 +329,7 @@ fn cloned_elements_are_written_in_every_layout() {
     let indices = counted(&[9], |at| i64::try_from(at * 5 % 6).expect("small"));
     let plan = Plan::gather(&[6, 4], &[9], &Options::new()).expect("a plan");
     let expected = plan.run_cloned(&names, &indices).expect("an output");
-    for layout in [Layout::but(2, &[(1, -2, (1, 0))]), Layout::transposed(2)] {
+    for layout in [OutputLayout::but(2, &[(1, -2, (1, 0))]), OutputLayout::transposed(2)] {
         let mut memory = layout.memory(&[9, 4], &String::new());
         plan.run_cloned_into(&names, &indices, &mut layout.place(&[9, 4], &mut memory)).expect("an output");
         assert_eq!(layout.place(&[9, 4], &mut memory), expected, "{layout:?}");
@@ -342,7 +342,7 @@ fn an_output_of_another_shape_is_refused_in_any_layout() {
     let plan = Plan::gather(&[3, 2], &[4], &Options::new()).expect("a plan");
     let (params, indices) = (ArrayD::<u8>::zeros(vec![3, 2]), ArrayD::<u8>::zeros(vec![4]));
     for shape in [&[2, 4][..], &[8], &[4, 1], &[4, 2, 1]] {
-        let layout = Layout::but(shape.len(), &[(0, 2, (0, 0))]);
+        let layout = OutputLayout::but(shape.len(), &[(0, 2, (0, 0))]);
         let mut memory = layout.memory(shape, &7);
         let refused = plan.run_into(&params, &indices, &mut layout.place(shape, &mut memory));
         assert!(matches!(refused, Err(Refusal::Unsupported(_))), "{shape:?}");

@@ -15,9 +15,9 @@ fn layout(bytes: usize) -> Layout {
 }
 
 /// Memory of an allocator, which gets it back when this is dropped.
-struct Memory<'a, A: GlobalAlloc>(&'a A, *mut u8, Layout);
+struct AllocatedMemory<'a, A: GlobalAlloc>(&'a A, *mut u8, Layout);
 
-impl<'a, A: GlobalAlloc> Memory<'a, A> {
+impl<'a, A: GlobalAlloc> AllocatedMemory<'a, A> {
     fn new(allocator: &'a A, bytes: usize) -> Self {
         // SAFETY: no layout of these tests has size 0.
         let start = unsafe { allocator.alloc(layout(bytes)) };
@@ -62,7 +62,7 @@ impl<'a, A: GlobalAlloc> Memory<'a, A> {
     }
 }
 
-impl<A: GlobalAlloc> Drop for Memory<'_, A> {
+impl<A: GlobalAlloc> Drop for AllocatedMemory<'_, A> {
     fn drop(&mut self) {
         // SAFETY: allocated with this layout.
         unsafe { self.0.dealloc(self.1, self.2) };
@@ -71,10 +71,10 @@ impl<A: GlobalAlloc> Drop for Memory<'_, A> {
 
 /// Counts what reaches the allocator inside.
 #[derive(Default)]
-struct Counting(AtomicUsize);
+struct AllocationCounter(AtomicUsize);
 
 // SAFETY: all memory is the system allocator's.
-unsafe impl GlobalAlloc for Counting {
+unsafe impl GlobalAlloc for AllocationCounter {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         self.0.fetch_add(1, Ordering::Relaxed);
         // SAFETY: the caller's promise is passed on.
@@ -91,7 +91,7 @@ unsafe impl GlobalAlloc for Counting {
 fn large_memory_is_handed_out_again_and_starts_on_a_huge_page() {
     for bytes in [4 * MIB, 4 * MIB + 1, 6 * MIB, 33 * MIB, 64 * MIB] {
         let kept = Retaining::new(64 * MIB);
-        let mut first = Memory::new(&kept, bytes);
+        let mut first = AllocatedMemory::new(&kept, bytes);
         let place = first.fill().1;
         assert!(place.addr().is_multiple_of(HUGE_PAGE), "{bytes}");
         assert_eq!(kept.kept_bytes(), 0, "memory in use is not kept");
@@ -101,7 +101,7 @@ fn large_memory_is_handed_out_again_and_starts_on_a_huge_page() {
             (bytes..=bytes.next_multiple_of(HUGE_PAGE).max(bytes / 8 * 9)).contains(&size),
             "{bytes}: {size}"
         );
-        let mut again = Memory::new(&kept, bytes);
+        let mut again = AllocatedMemory::new(&kept, bytes);
         assert_eq!((again.fill().1, kept.kept_bytes()), (place, 0), "{bytes}");
     }
 }
@@ -109,9 +109,9 @@ fn large_memory_is_handed_out_again_and_starts_on_a_huge_page() {
 #[test]
 fn two_requests_never_share_memory() {
     let kept = Retaining::new(64 * MIB);
-    drop((Memory::new(&kept, 8 * MIB), Memory::new(&kept, 8 * MIB)));
+    drop((AllocatedMemory::new(&kept, 8 * MIB), AllocatedMemory::new(&kept, 8 * MIB)));
     assert_eq!(kept.kept_bytes(), 16 * MIB);
-    let (mut first, mut second) = (Memory::new(&kept, 8 * MIB), Memory::new(&kept, 8 * MIB));
+    let (mut first, mut second) = (AllocatedMemory::new(&kept, 8 * MIB), AllocatedMemory::new(&kept, 8 * MIB));
     first.write(8 * MIB - 1, 1);
     second.write(8 * MIB - 1, 2);
     assert_eq!((first.read(8 * MIB - 1), second.read(8 * MIB - 1)), (1, 2));
@@ -120,16 +120,16 @@ fn two_requests_never_share_memory() {
 #[test]
 fn beyond_the_limit_the_oldest_goes() {
     let kept = Retaining::new(16 * MIB);
-    let (first, second) = (Memory::new(&kept, 8 * MIB), Memory::new(&kept, 6 * MIB));
+    let (first, second) = (AllocatedMemory::new(&kept, 8 * MIB), AllocatedMemory::new(&kept, 6 * MIB));
     drop(first);
     drop(second);
     assert_eq!(kept.kept_bytes(), 14 * MIB);
-    drop(Memory::new(&kept, 4 * MIB));
+    drop(AllocatedMemory::new(&kept, 4 * MIB));
     assert_eq!(kept.kept_bytes(), 10 * MIB, "6 and 4");
-    drop(Memory::new(&kept, 18 * MIB));
+    drop(AllocatedMemory::new(&kept, 18 * MIB));
     assert_eq!(kept.kept_bytes(), 10 * MIB, "more than the limit goes back at once");
     let none = Retaining::new(0);
-    drop(Memory::new(&none, 8 * MIB));
+    drop(AllocatedMemory::new(&none, 8 * MIB));
     assert_eq!(none.kept_bytes(), 0);
 }
 
@@ -158,12 +158,12 @@ fn what_is_kept_goes_back_before_a_request_is_refused() {
     for request in [64, 640] {
         // SAFETY: the size is not 0.
         assert!(unsafe { kept.alloc(layout(request)) }.is_null(), "nothing is kept that could go back");
-        drop(Memory::new(&kept, 8 * MIB));
+        drop(AllocatedMemory::new(&kept, 8 * MIB));
         assert_eq!(kept.kept_bytes(), 8 * MIB);
-        drop(Memory::new(&kept, request + 1));
+        drop(AllocatedMemory::new(&kept, request + 1));
         assert_eq!(kept.kept_bytes(), 0);
     }
-    drop(Memory::new(&kept, 8 * MIB));
+    drop(AllocatedMemory::new(&kept, 8 * MIB));
     // SAFETY: the size is not 0.
     let huge = unsafe { kept.alloc(layout(1 << 61)) };
     assert!(huge.is_null(), "no system has so much");
@@ -174,10 +174,10 @@ fn what_is_kept_goes_back_before_a_request_is_refused() {
 #[test]
 fn many_blocks_are_kept_as_far_as_they_fit() {
     let kept = Retaining::new(1 << 40);
-    let blocks: Vec<_> = (0..40).map(|_| Memory::new(&kept, 4 * MIB)).collect();
+    let blocks: Vec<_> = (0..40).map(|_| AllocatedMemory::new(&kept, 4 * MIB)).collect();
     drop(blocks);
     assert_eq!(kept.kept_bytes(), 32 * 4 * MIB);
-    let again: Vec<_> = (0..32).map(|_| Memory::new(&kept, 4 * MIB)).collect();
+    let again: Vec<_> = (0..32).map(|_| AllocatedMemory::new(&kept, 4 * MIB)).collect();
     let mut places: Vec<_> = again.iter().map(|memory| memory.1).collect();
     places.sort_unstable();
     places.dedup();
@@ -186,7 +186,7 @@ fn many_blocks_are_kept_as_far_as_they_fit() {
 
 #[test]
 fn small_requests_and_strict_alignments_go_inside() {
-    let kept = Retaining::over(Counting::default(), 64 * MIB);
+    let kept = Retaining::over(AllocationCounter::default(), 64 * MIB);
     let inside = |bytes: usize, align: usize| {
         let layout = Layout::from_size_align(bytes, align).expect("a layout");
         // SAFETY: the size is positive, and the layout the same.
@@ -207,12 +207,12 @@ fn small_requests_and_strict_alignments_go_inside() {
 #[test]
 fn zeroed_memory_is_zeros_whatever_it_held() {
     let kept = Retaining::new(64 * MIB);
-    Memory::zeroed(&kept, 5 * MIB).fill();
-    let mut first = Memory::new(&kept, 6 * MIB);
+    AllocatedMemory::zeroed(&kept, 5 * MIB).fill();
+    let mut first = AllocatedMemory::new(&kept, 6 * MIB);
     (0..6 * MIB).step_by(64).for_each(|at| first.write(at, 0xA5));
     let place = first.1;
     drop(first);
-    let again = Memory::zeroed(&kept, 6 * MIB);
+    let again = AllocatedMemory::zeroed(&kept, 6 * MIB);
     assert_eq!(again.1, place);
     assert!((0..6 * MIB).step_by(64).all(|at| again.read(at) == 0));
 }
@@ -221,7 +221,7 @@ fn zeroed_memory_is_zeros_whatever_it_held() {
 fn memory_that_is_resized_holds_its_bytes() {
     let kept = Retaining::new(64 * MIB);
     let sizes = [MIB, 4 * MIB - 1, 4 * MIB, 4 * MIB + 1, 9 * MIB, 34 * MIB, 35 * MIB, 7 * MIB, 2 * MIB, 100];
-    let mut memory = Memory::new(&kept, 50);
+    let mut memory = AllocatedMemory::new(&kept, 50);
     memory.write(0, 77);
     memory.write(49, 78);
     for bytes in sizes {
@@ -242,7 +242,7 @@ fn threads_share_what_is_kept() {
             scope.spawn(move || {
                 for round in 0..200usize {
                     let bytes = (4 + round % 3 * 2) * MIB;
-                    let mut memory = Memory::new(kept, bytes);
+                    let mut memory = AllocatedMemory::new(kept, bytes);
                     [0, bytes / 2, bytes - 1].iter().for_each(|at| memory.write(*at, thread));
                     std::thread::yield_now();
                     assert!([0, bytes / 2, bytes - 1].iter().all(|at| memory.read(*at) == thread));

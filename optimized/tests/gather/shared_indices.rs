@@ -4,7 +4,7 @@
 
 use std::num::NonZeroUsize;
 
-use crate::support::{Guarded, Touching};
+use crate::support::{GuardedElements, Touching};
 use gather_optimized::{Index, Level, Options, Plan};
 use gather_spec::{BadIndex, DimensionNumbers, NegativeIndex};
 use ndarray::{ArrayD, ArrayView, Axis, IxDyn};
@@ -22,7 +22,7 @@ fn place(index: i64, bound: usize, bad: BadIndex, negative: NegativeIndex) -> Op
 }
 
 /// A call along the axis behind `batch` and `slices`.
-struct Call {
+struct AxisCall {
     batch: usize,
     slices: usize,
     bound: usize,
@@ -33,7 +33,7 @@ struct Call {
     reversed: bool,
 }
 
-impl Call {
+impl AxisCall {
     fn count(&self) -> usize {
         self.indices.len() / self.batch
     }
@@ -76,12 +76,12 @@ impl Call {
         {
             for (touching, threads) in [(Touching::Start, 1), (Touching::End, 1), (Touching::End, 3)] {
                 let threads = NonZeroUsize::new(threads).expect("positive");
-                let params = Guarded::new(&params, touching);
+                let params = GuardedElements::new(&params, touching);
                 let mut params = ArrayView::from_shape(IxDyn(&shape), &params).expect("its shape");
                 if self.reversed {
                     params.invert_axis(Axis(1));
                 }
-                let indices = Guarded::new(&indices, touching);
+                let indices = GuardedElements::new(&indices, touching);
                 let indices = ArrayView::from_shape(IxDyn(&batched), &indices).expect("its shape");
                 for bad in [BadIndex::Error, BadIndex::Fill, BadIndex::Clamp, BadIndex::Modulo] {
                     let options =
@@ -125,13 +125,13 @@ fn slices_of_any_number_of_indices() {
         for (batch, slices) in [(1, 2), (1, 7), (2, 5), (3, 2), (3, 1)] {
             let (bound, row) = (11, 3);
             let indices = good(batch * count, bound);
-            let call = Call { batch, slices, bound, row, indices, reversed: batch == 2 };
+            let call = AxisCall { batch, slices, bound, row, indices, reversed: batch == 2 };
             call.held(|index| index);
         }
     }
     for row in [5, 17, 40] {
         let (bound, indices) = (6, good(2 * 100, 6));
-        Call { batch: 2, slices: 33, bound, row, indices, reversed: false }
+        AxisCall { batch: 2, slices: 33, bound, row, indices, reversed: false }
             .held(|index| u8::try_from(index).expect("small"));
     }
 }
@@ -144,7 +144,7 @@ fn bad_indices_in_every_place() {
             for at in [0, count / 2, count - 1, count, 2 * count - 1] {
                 let mut indices = good(2 * count, 9);
                 indices[at] = index;
-                Call { batch: 2, slices, bound: 9, row: 3, indices, reversed: false }.held(|index| index);
+                AxisCall { batch: 2, slices, bound: 9, row: 3, indices, reversed: false }.held(|index| index);
             }
         }
     }

@@ -21,7 +21,7 @@ thread_local! {
 }
 
 /// Elements in a mapping of their own, between inaccessible pages.
-pub(crate) struct Guarded<T: Copy> {
+pub(crate) struct GuardedElements<T: Copy> {
     mapping: *mut u8,
     mapped: usize,
     start: *mut T,
@@ -29,7 +29,7 @@ pub(crate) struct Guarded<T: Copy> {
     elements: PhantomData<T>,
 }
 
-impl<T: Copy> Guarded<T> {
+impl<T: Copy> GuardedElements<T> {
     /// The elements of `values`, the given end touching the inaccessible page there.
     pub(crate) fn new(values: &[T], touching: Touching) -> Self {
         let bytes = size_of_val(values);
@@ -59,7 +59,7 @@ impl<T: Copy> Guarded<T> {
     }
 }
 
-impl<T: Copy> Deref for Guarded<T> {
+impl<T: Copy> Deref for GuardedElements<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
@@ -68,14 +68,14 @@ impl<T: Copy> Deref for Guarded<T> {
     }
 }
 
-impl<T: Copy> DerefMut for Guarded<T> {
+impl<T: Copy> DerefMut for GuardedElements<T> {
     fn deref_mut(&mut self) -> &mut [T] {
         // SAFETY: as in `deref`, and borrowed mutably.
         unsafe { std::slice::from_raw_parts_mut(self.start, self.len) }
     }
 }
 
-impl<T: Copy> Drop for Guarded<T> {
+impl<T: Copy> Drop for GuardedElements<T> {
     fn drop(&mut self) {
         if self.mapped <= 64 * PAGE {
             USED.with_borrow_mut(|used| used.push((self.mapping, self.mapped)));
@@ -87,18 +87,18 @@ impl<T: Copy> Drop for Guarded<T> {
 }
 
 /// Zeros that take memory only where they are touched.
-pub(crate) struct Sparse {
+pub(crate) struct SparseMemory {
     mapping: *mut u8,
     bytes: usize,
 }
 
-impl Sparse {
+impl SparseMemory {
     pub(crate) fn new(bytes: usize) -> Self {
         Self { mapping: map(bytes, libc::PROT_READ | libc::PROT_WRITE), bytes }
     }
 }
 
-impl Deref for Sparse {
+impl Deref for SparseMemory {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
@@ -107,14 +107,14 @@ impl Deref for Sparse {
     }
 }
 
-impl DerefMut for Sparse {
+impl DerefMut for SparseMemory {
     fn deref_mut(&mut self) -> &mut [u8] {
         // SAFETY: as in `deref`, and borrowed mutably.
         unsafe { std::slice::from_raw_parts_mut(self.mapping, self.bytes) }
     }
 }
 
-impl Drop for Sparse {
+impl Drop for SparseMemory {
     fn drop(&mut self) {
         // SAFETY: this is the mapping that `new` made.
         unsafe { libc::munmap(self.mapping.cast(), self.bytes) };

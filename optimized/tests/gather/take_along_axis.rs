@@ -130,31 +130,31 @@ fn formula(
 
 /// How a view lies over its memory.
 #[derive(Clone, Copy, Debug)]
-enum Lie {
+enum ViewLayout {
     Plain,
     Strided,
     Reversed,
     Transposed,
 }
 
-fn laid<A: Clone>(lie: Lie, shape: &[usize], element: impl FnMut(usize) -> A) -> ArrayD<A> {
+fn laid<A: Clone>(layout: ViewLayout, shape: &[usize], element: impl FnMut(usize) -> A) -> ArrayD<A> {
     let mut at = 0;
     let mut element = element;
     let mut next = || {
         at += 1;
         element(at - 1)
     };
-    let memory = match lie {
-        Lie::Strided => shape.iter().map(|dim| 2 * dim).collect(),
-        Lie::Transposed => shape.iter().rev().copied().collect(),
-        Lie::Plain | Lie::Reversed => shape.to_vec(),
+    let memory = match layout {
+        ViewLayout::Strided => shape.iter().map(|dim| 2 * dim).collect(),
+        ViewLayout::Transposed => shape.iter().rev().copied().collect(),
+        ViewLayout::Plain | ViewLayout::Reversed => shape.to_vec(),
     };
     let mut array = ArrayD::from_shape_simple_fn(IxDyn(&memory), &mut next);
-    let step = if matches!(lie, Lie::Strided) { 2 } else { -1 };
-    match lie {
-        Lie::Plain => array,
-        Lie::Transposed => array.reversed_axes(),
-        Lie::Strided | Lie::Reversed => {
+    let step = if matches!(layout, ViewLayout::Strided) { 2 } else { -1 };
+    match layout {
+        ViewLayout::Plain => array,
+        ViewLayout::Transposed => array.reversed_axes(),
+        ViewLayout::Strided | ViewLayout::Reversed => {
             for axis in 0..shape.len() {
                 array.slice_axis_inplace(Axis(axis), Slice::new(0, None, step));
             }
@@ -164,9 +164,9 @@ fn laid<A: Clone>(lie: Lie, shape: &[usize], element: impl FnMut(usize) -> A) ->
 }
 
 /// Params, indices, axis, join.
-type Shapes = (&'static [usize], &'static [usize], usize, Join);
+type JoinShapes = (&'static [usize], &'static [usize], usize, Join);
 
-const SHAPES: [Shapes; 22] = [
+const SHAPES: [JoinShapes; 22] = [
     (&[7], &[5], 0, Join::Equal),
     (&[1], &[40], 0, Join::Equal),
     (&[3, 7], &[3, 5], 1, Join::Equal),
@@ -203,17 +203,17 @@ const POLICIES: [(BadIndex, NegativeIndex); 6] = [
 /// Every shape over every pair of layouts, under every policy, at every level, on one thread and on three.
 #[test]
 fn everything_agrees_with_the_formula() {
-    const LIES: [Lie; 4] = [Lie::Plain, Lie::Strided, Lie::Reversed, Lie::Transposed];
+    const LAYOUTS: [ViewLayout; 4] = [ViewLayout::Plain, ViewLayout::Strided, ViewLayout::Reversed, ViewLayout::Transposed];
     for (params_shape, indices_shape, axis, join) in SHAPES {
-        for (params_lie, indices_lie) in LIES.into_iter().flat_map(|one| LIES.map(|other| (one, other))) {
-            let params = laid(params_lie, params_shape, |at| u32::try_from(at + 1).expect("small"));
+        for (params_layout, indices_layout) in LAYOUTS.into_iter().flat_map(|one| LAYOUTS.map(|other| (one, other))) {
+            let params = laid(params_layout, params_shape, |at| u32::try_from(at + 1).expect("small"));
             let bound = i64::try_from(params_shape[axis]).expect("small");
             for (bad, negative) in POLICIES {
                 // Good indices where a bad one is an error, else some that pass both ends.
                 let low = if negative == NegativeIndex::Wrap { -bound } else { 0 };
                 let (low, high) = if bad == BadIndex::Error { (low, bound) } else { (-bound - 2, bound + 2) };
                 let index = |at: usize| low + i64::try_from(at * 7 + at / 11).expect("small") % (high - low);
-                let indices = laid(indices_lie, indices_shape, index);
+                let indices = laid(indices_layout, indices_shape, index);
                 let profile = Profile { bad, negative };
                 let expected = formula(&params.view(), &indices.view(), axis, (join, profile));
                 let expected = expected.expect("no bad index is an error");
@@ -225,7 +225,7 @@ fn everything_agrees_with_the_formula() {
                     assert_eq!(
                         output.as_ref(),
                         Ok(&expected),
-                        "{params_shape:?} {params_lie:?}, {indices_shape:?} {indices_lie:?}, {axis}, {profile:?}, {level}"
+                        "{params_shape:?} {params_layout:?}, {indices_shape:?} {indices_layout:?}, {axis}, {profile:?}, {level}"
                     );
                 }
             }

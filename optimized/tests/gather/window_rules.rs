@@ -5,7 +5,7 @@ use gather_spec::{DimensionNumbers, DimensionRule, GatherError, Refusal, Shape};
 
 /// The shapes and dimension numbers of a call.
 #[derive(Clone, Debug)]
-struct Call {
+struct WindowedCall {
     params: Vec<usize>,
     indices: Vec<usize>,
     numbers: DimensionNumbers,
@@ -13,8 +13,8 @@ struct Call {
 }
 
 /// That of the example on StableHLO's page, with an output of rank 5.
-fn right() -> Call {
-    Call {
+fn right() -> WindowedCall {
+    WindowedCall {
         params: vec![2, 3, 4, 2],
         indices: vec![2, 2, 3, 2],
         numbers: DimensionNumbers {
@@ -29,19 +29,19 @@ fn right() -> Call {
     }
 }
 
-fn plan(call: &Call) -> Result<Vec<usize>, Refusal> {
+fn plan(call: &WindowedCall) -> Result<Vec<usize>, Refusal> {
     let plan = Plan::gather_windows(&call.params, &call.indices, &call.numbers, &call.sizes, &Options::new());
     plan.map(|plan| plan.output_shape().to_vec())
 }
 
-fn changed(change: impl Fn(&mut Call)) -> Result<Vec<usize>, Refusal> {
+fn changed(change: impl Fn(&mut WindowedCall)) -> Result<Vec<usize>, Refusal> {
     let mut call = right();
     change(&mut call);
     plan(&call)
 }
 
 #[track_caller]
-fn breaks(rule: DimensionRule, change: impl Fn(&mut Call)) {
+fn breaks(rule: DimensionRule, change: impl Fn(&mut WindowedCall)) {
     assert_eq!(changed(change), Err(GatherError::DimensionNumbers { rule }.into()), "{rule}");
 }
 
@@ -67,7 +67,7 @@ fn counts_are_compared() {
 #[test]
 fn the_index_vector_is_a_dim_of_indices_or_implied() {
     let vector = |dim: i64| {
-        move |call: &mut Call| {
+        move |call: &mut WindowedCall| {
             call.numbers.index_vector_dim = dim;
             call.numbers.start_index_map = vec![2];
         }
@@ -95,7 +95,7 @@ fn offset_dims_are_ascending_dims_of_the_output() {
 }
 
 /// One dim of the window less, so that the counts are right.
-fn with_one_offset(change: impl Fn(&mut Call)) -> impl Fn(&mut Call) {
+fn with_one_offset(change: impl Fn(&mut WindowedCall)) -> impl Fn(&mut WindowedCall) {
     move |call| {
         call.numbers.offset_dims = vec![3];
         change(call);
@@ -135,9 +135,9 @@ fn batching_dims_are_sorted_dims_of_params_each_once() {
     breaks(DimensionRule::ParamsBatchingDimsUnsorted, batching([3, 0], [1, 0]));
     breaks(DimensionRule::IndicesBatchingDimsRepeated, batching([0, 3], [1, 1]));
     for dim in [4, -1] {
-        let params = |call: &mut Call| call.numbers.operand_batching_dims = vec![dim];
+        let params = |call: &mut WindowedCall| call.numbers.operand_batching_dims = vec![dim];
         breaks(DimensionRule::ParamsBatchingDimOutOfRange, params);
-        let indices = |call: &mut Call| call.numbers.start_indices_batching_dims = vec![dim];
+        let indices = |call: &mut WindowedCall| call.numbers.start_indices_batching_dims = vec![dim];
         breaks(DimensionRule::IndicesBatchingDimOutOfRange, indices);
     }
     breaks(DimensionRule::BatchingSliceSize, |call| call.sizes[0] = 2);
@@ -188,10 +188,10 @@ fn batching_dims_are_as_long_in_indices() {
 }
 
 /// A way to break one rule and leave fields alone that another way changes.
-type Fault = (DimensionRule, fn(&mut Call));
+type RuleBreak = (DimensionRule, fn(&mut WindowedCall));
 
 /// In the order in which rules are looked for.
-const FAULTS: [Fault; 11] = [
+const FAULTS: [RuleBreak; 11] = [
     (DimensionRule::SliceSizesCount, |call| call.sizes.push(1)),
     (DimensionRule::StartIndexMapCount, |call| call.numbers.start_index_map.push(1)),
     (DimensionRule::OffsetDimsNotAscending, |call| call.numbers.offset_dims.reverse()),

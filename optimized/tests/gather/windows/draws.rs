@@ -67,7 +67,7 @@ impl Draws {
 
 /// The shapes of a call and how it reads them.
 #[derive(Clone, Debug)]
-pub(crate) struct Shapes {
+pub(crate) struct DrawnShapes {
     pub params: Vec<usize>,
     pub indices: Vec<usize>,
     pub numbers: DimensionNumbers,
@@ -91,7 +91,7 @@ fn used(uses: &[Use], wanted: Use) -> Vec<usize> {
     (0..uses.len()).filter(|dim| uses[*dim] == wanted).collect()
 }
 
-impl Shapes {
+impl DrawnShapes {
     pub(crate) fn draw(draws: &mut Draws) -> Self {
         let rank = draws.choose(&[1, 2, 3, 4, 0]);
         let choices = [Use::Window, Use::Window, Use::Collapsed, Use::Batching];
@@ -200,7 +200,7 @@ impl Shapes {
 
 /// How a view lies over its memory.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Lie {
+pub(crate) enum ViewLayout {
     Plain,
     /// Every second element along every axis.
     Strided,
@@ -210,7 +210,7 @@ pub(crate) enum Lie {
     Repeated,
 }
 
-impl Lie {
+impl ViewLayout {
     pub(crate) const ALL: [Self; 5] =
         [Self::Plain, Self::Strided, Self::Reversed, Self::Transposed, Self::Repeated];
 }
@@ -223,24 +223,24 @@ pub(crate) struct Laid<A> {
 
 impl<A: Clone> Laid<A> {
     /// These elements, with garbage between them; of a repeated axis the first ones.
-    pub(crate) fn new(lie: Lie, elements: &ArrayD<A>, garbage: A) -> Self {
+    pub(crate) fn new(layout: ViewLayout, elements: &ArrayD<A>, garbage: A) -> Self {
         let shape = elements.shape().to_vec();
-        let all = Slice::new(0, None, if matches!(lie, Lie::Strided) { 2 } else { -1 });
-        let mut memory = match lie {
-            Lie::Transposed => {
+        let all = Slice::new(0, None, if matches!(layout, ViewLayout::Strided) { 2 } else { -1 });
+        let mut memory = match layout {
+            ViewLayout::Transposed => {
                 let reversed: Vec<usize> = shape.iter().rev().copied().collect();
                 ArrayD::from_elem(IxDyn(&reversed), garbage).reversed_axes()
             }
-            Lie::Strided => {
+            ViewLayout::Strided => {
                 ArrayD::from_elem(IxDyn(&shape.iter().map(|dim| 2 * dim).collect::<Vec<_>>()), garbage)
             }
-            Lie::Plain | Lie::Reversed | Lie::Repeated => ArrayD::from_elem(IxDyn(&shape), garbage),
+            ViewLayout::Plain | ViewLayout::Reversed | ViewLayout::Repeated => ArrayD::from_elem(IxDyn(&shape), garbage),
         };
-        if matches!(lie, Lie::Strided | Lie::Reversed) {
+        if matches!(layout, ViewLayout::Strided | ViewLayout::Reversed) {
             (0..shape.len()).for_each(|axis| memory.slice_axis_inplace(Axis(axis), all));
         }
         memory.assign(elements);
-        if matches!(lie, Lie::Repeated) && shape.first().is_some_and(|dim| *dim > 0) {
+        if matches!(layout, ViewLayout::Repeated) && shape.first().is_some_and(|dim| *dim > 0) {
             memory.slice_axis_inplace(Axis(0), Slice::new(0, Some(1), 1));
         }
         Self { memory, shape }
