@@ -41,25 +41,21 @@ struct Break {
 
 /// Which `gatherspec` runs a step.
 #[derive(Clone, Copy)]
-enum Program {
+enum Build {
     /// The unbroken one, which starts the broken one as a backend.
     Unbroken,
     Broken,
 }
 
 /// A step: its name, who runs it, and its arguments. `BROKEN` is the path of the broken program, `BACKEND` what it serves.
-type Step = (&'static str, Program, &'static str);
+type TestStep = (&'static str, Build, &'static str);
 
-const STEPS: [Step; 5] = [
-    ("run", Program::Unbroken, "run --fail-fast -- BROKEN serve BACKEND"),
-    (
-        "run, wrap and zero",
-        Program::Unbroken,
-        "run --fail-fast -- BROKEN serve BACKEND:bad=zero,negative=wrap",
-    ),
-    ("run, clamp", Program::Unbroken, "run --fail-fast -- BROKEN serve BACKEND:bad=clamp,negative=reject"),
-    ("run in process", Program::Broken, "run --fail-fast --backend BACKEND"),
-    ("fuzz in process", Program::Broken, "fuzz --cases 4000 --backend BACKEND"),
+const STEPS: [TestStep; 5] = [
+    ("run", Build::Unbroken, "run --fail-fast -- BROKEN serve BACKEND"),
+    ("run, wrap and zero", Build::Unbroken, "run --fail-fast -- BROKEN serve BACKEND:bad=zero,negative=wrap"),
+    ("run, clamp", Build::Unbroken, "run --fail-fast -- BROKEN serve BACKEND:bad=clamp,negative=reject"),
+    ("run in process", Build::Broken, "run --fail-fast --backend BACKEND"),
+    ("fuzz in process", Build::Broken, "fuzz --cases 4000 --backend BACKEND"),
 ];
 
 fn main() -> ExitCode {
@@ -87,7 +83,7 @@ fn judge() -> Result<(), String> {
     let text = fs::read_to_string(&file).map_err(|error| format!("{file}: {error}"))?;
     let Breaks { breaks } = serde_yaml::from_str(&text).map_err(|error| format!("{file}: {error}"))?;
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("the crate is not in a workspace")?;
-    let copy = Copy::new(root, &scratch.unwrap_or_else(|| root.join("target/broken")), tests)?;
+    let copy = WorkspaceCopy::new(root, &scratch.unwrap_or_else(|| root.join("target/broken")), tests)?;
 
     let unbroken = copy.build()?.map_err(|why| format!("the unbroken copy does not compile: {why}"))?;
     let kept = unbroken.with_file_name("unbroken");
@@ -111,13 +107,13 @@ fn judge() -> Result<(), String> {
 }
 
 /// A copy of the workspace, with a target folder that is kept, so that builds are incremental.
-struct Copy {
+struct WorkspaceCopy {
     source: PathBuf,
     target: PathBuf,
     tests: Option<Vec<String>>,
 }
 
-impl Copy {
+impl WorkspaceCopy {
     fn new(root: &Path, folder: &Path, tests: Option<Vec<String>>) -> Result<Self, String> {
         let (source, target) = (folder.join("source"), folder.join("target"));
         let mut list = Command::new("git");
@@ -162,7 +158,7 @@ impl Copy {
         level: Option<&str>,
     ) -> Result<Option<String>, String> {
         let steps = STEPS.iter().map(|(name, who, arguments)| {
-            let mut command = Command::new(if matches!(who, Program::Broken) { broken } else { unbroken });
+            let mut command = Command::new(if matches!(who, Build::Broken) { broken } else { unbroken });
             let filled = |word: &str| {
                 word.replace("BROKEN", &broken.display().to_string()).replace("BACKEND", backend)
             };

@@ -5,9 +5,9 @@
 //! cargo run --release -p gatherspec --example canonical [-- --large] [--within f32 i64]
 //! ```
 //!
-//! The canonical form is one JSON object without spaces, whose keys have the order of the fields of `Form`. Elements are hashed
-//! little-endian and row-major; of a string, its length in 8 bytes and its bytes; of params that are stored sparsely, the offset
-//! and the length of each run in 8 bytes each, and its bytes. The digest of the set is the SHA-256 of one line for each run,
+//! The canonical form is one JSON object without spaces, whose keys have the order of the fields of `CanonicalForm`.
+//! Elements are hashed little-endian and row-major; of a string, its length in 8 bytes and its bytes; of params that are
+//! stored sparsely, the offset and the length of each run in 8 bytes each, and its bytes. The digest of the set is the SHA-256 of one line for each run,
 //! ordered by id: its digest, two spaces, the id, a line feed. With `--within`, each run is in the given dtypes of params and
 //! indices where its case leaves them open.
 
@@ -70,9 +70,12 @@ impl<'a> Hashed<'a> {
         let operands = run.call.operands.iter().map(|(name, tensor)| {
             let sparse = run.sparse.as_ref().filter(|_| *name == *run.case.names.params);
             let sha256 = sparse.map_or_else(|| self.sha256(tensor), |sparse| Some(of_runs(sparse.le_runs())));
-            Operand { name, tensor: Digested { dtype: tensor.dtype(), shape: tensor.shape(), sha256 } }
+            CanonicalOperand {
+                name,
+                tensor: Digested { dtype: tensor.dtype(), shape: tensor.shape(), sha256 },
+            }
         });
-        let form = Form {
+        let form = CanonicalForm {
             id: &run.id,
             operator: run.call.operator.as_str(),
             operands: operands.collect(),
@@ -90,16 +93,16 @@ impl<'a> Hashed<'a> {
         Arms { bad, negative, empty_axis, allowed }
     }
 
-    fn outcome(&self, allowed: &'a Allowed) -> Outcome<'a> {
+    fn outcome(&self, allowed: &'a Allowed) -> CanonicalOutcome<'a> {
         match allowed {
-            Allowed::Output(tensor) => Outcome::Output(self.tensor(tensor)),
+            Allowed::Output(tensor) => CanonicalOutcome::Output(self.tensor(tensor)),
             Allowed::Filled(Filled { zeroed, at, fill }) => {
-                Outcome::Filled { output: self.tensor(zeroed), at, fill: *fill }
+                CanonicalOutcome::Filled { output: self.tensor(zeroed), at, fill: *fill }
             }
-            Allowed::Shape(shape) => Outcome::Shape(shape),
-            Allowed::Error(code, fields) => Outcome::Error { code: code.name(), fields },
-            Allowed::AnyError => Outcome::AnyError,
-            Allowed::Unspecified => Outcome::Unspecified,
+            Allowed::Shape(shape) => CanonicalOutcome::Shape(shape),
+            Allowed::Error(code, fields) => CanonicalOutcome::Error { code: code.name(), fields },
+            Allowed::AnyError => CanonicalOutcome::AnyError,
+            Allowed::Unspecified => CanonicalOutcome::Unspecified,
         }
     }
 
@@ -120,17 +123,17 @@ impl<'a> Hashed<'a> {
 
 /// The canonical form of a run.
 #[derive(Serialize)]
-struct Form<'a> {
+struct CanonicalForm<'a> {
     id: &'a str,
     operator: &'a str,
-    operands: Vec<Operand<'a>>,
+    operands: Vec<CanonicalOperand<'a>>,
     attributes: &'a BTreeMap<String, Attribute>,
     open: [&'a [DType]; 2],
     expect: Vec<Arms<'a>>,
 }
 
 #[derive(Serialize)]
-struct Operand<'a> {
+struct CanonicalOperand<'a> {
     name: &'a str,
     #[serde(flatten)]
     tensor: Digested<'a>,
@@ -149,12 +152,12 @@ struct Arms<'a> {
     bad: Option<gather_spec::BadIndex>,
     negative: Option<gather_spec::NegativeIndex>,
     empty_axis: Option<gather_spec::call::EmptyAxis>,
-    allowed: Vec<Outcome<'a>>,
+    allowed: Vec<CanonicalOutcome<'a>>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
-enum Outcome<'a> {
+enum CanonicalOutcome<'a> {
     Output(Digested<'a>),
     Filled { output: Digested<'a>, at: &'a [usize], fill: gather_spec::signature::Fill },
     Shape(&'a [usize]),

@@ -79,21 +79,21 @@ fn folder_of(path: &str) -> String {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum FileKind {
     Product,
     Tests,
     Data,
 }
 
 /// What a file is, by its path.
-fn kind(path: &str) -> Option<Kind> {
+fn kind(path: &str) -> Option<FileKind> {
     let in_folder = |names: &[&str]| path.split('/').rev().skip(1).any(|folder| names.contains(&folder));
     match path.rsplit_once('.')?.1 {
-        "yaml" | "json" | "toml" | "snap" => Some(Kind::Data),
+        "yaml" | "json" | "toml" | "snap" => Some(FileKind::Data),
         "rs" | "py" | "mjs" | "js" | "c" | "cpp" | "h" | "go" => {
             let of_tests = path.ends_with("/tests.rs") || in_folder(&["tests", "fuzz_targets"]);
             let of_product = in_folder(&["src", "examples", "benches", "backends", "include"]);
-            Some(if of_product && !of_tests { Kind::Product } else { Kind::Tests })
+            Some(if of_product && !of_tests { FileKind::Product } else { FileKind::Tests })
         }
         _ => None,
     }
@@ -121,12 +121,12 @@ struct Folder {
 }
 
 impl Folder {
-    fn add(&mut self, kind: Kind, path: &str, text: &str) -> syn::Result<()> {
+    fn add(&mut self, kind: FileKind, path: &str, text: &str) -> syn::Result<()> {
         let all = lines_of_code(text.lines());
         match kind {
-            Kind::Data => self.data += all,
-            Kind::Tests => self.tests += all,
-            Kind::Product => {
+            FileKind::Data => self.data += all,
+            FileKind::Tests => self.tests += all,
+            FileKind::Product => {
                 let mut found = Functions::default();
                 if path.ends_with(".rs") {
                     found.visit_file(&syn::parse_file(text)?);

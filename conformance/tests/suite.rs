@@ -22,10 +22,10 @@ use libtest_mimic::{Arguments, Failed, Trial};
 type Runner = InProcess<Box<dyn Fn() -> InProcessBackend + Send>>;
 
 /// The name of a backend, and its profile.
-type Tested = (&'static str, Profile);
+type BackendProfile = (&'static str, Profile);
 
 /// Runners that no test is using at the moment: to make one takes longer than many calls.
-static IDLE: LazyLock<Mutex<HashMap<Tested, Vec<Runner>>>> = LazyLock::new(Mutex::default);
+static IDLE: LazyLock<Mutex<HashMap<BackendProfile, Vec<Runner>>>> = LazyLock::new(Mutex::default);
 
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();

@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::narrow_kernels::{Ran, gatherspec, kernel};
+use crate::narrow_kernels::{KernelRun, gatherspec, kernel};
 
 /// The tests, by name.
 pub(crate) const TESTS: &[(&str, fn())] = &[
@@ -20,7 +20,7 @@ const NO_CAMPAIGN: &[&str] = &["--no-campaign"];
 const SMOKE: &[&str] = &["--suite", "smoke"];
 
 /// The operators with a case that failed.
-fn operators(ran: &Ran) -> BTreeSet<&str> {
+fn operators(ran: &KernelRun) -> BTreeSet<&str> {
     ran.failed.iter().filter_map(|id| id.split_once('/')).map(|(operator, _)| operator).collect()
 }
 
@@ -65,12 +65,12 @@ fn floats_of_onnx_in_c() {
 }
 
 /// Runs the wrapper with a bug; nothing where there is no NumPy.
-fn wrapper(bug: &str, operator: &str, options: &[&str]) -> Option<Ran> {
+fn wrapper(bug: &str, operator: &str, options: &[&str]) -> Option<KernelRun> {
     python("tests/narrow_kernels/wrapper.py", bug, operator, options)
 }
 
 /// Runs an adapter with a bug; nothing where there is no NumPy.
-pub(crate) fn python(adapter: &str, bug: &str, operator: &str, options: &[&str]) -> Option<Ran> {
+pub(crate) fn python(adapter: &str, bug: &str, operator: &str, options: &[&str]) -> Option<KernelRun> {
     let python = std::env::var("GATHERSPEC_PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let numpy = Command::new(&python).args(["-c", "import numpy"]).output();
     if !numpy.is_ok_and(|output| output.status.success()) {

@@ -40,7 +40,9 @@ const BUGS: [(Bug, &str); 3] = [
 pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
     for (params, indices) in PAIRS {
-        for (way, run) in [("process", process as Run), ("harness", in_harness), ("library", library)] {
+        for (way, run) in
+            [("process", process as KernelRunner), ("harness", in_harness), ("library", library)]
+        {
             let kernel = Kernel { params, indices, bug: Bug::None };
             let name = format!("a right {params} x {indices} kernel passes as a {way}");
             trials.push(trial(name, move || right(&kernel, run)));
@@ -71,21 +73,21 @@ pub(crate) fn be() -> Option<ExitCode> {
 
 /// How a kernel is run: gives the exit status, the ids of the cases that failed, and what was printed; nothing where
 /// this machine cannot run it.
-type Run = fn(&Kernel) -> Option<Ran>;
+type KernelRunner = fn(&Kernel) -> Option<KernelRun>;
 
-pub(crate) struct Ran {
+pub(crate) struct KernelRun {
     pub(crate) status: Option<i32>,
     pub(crate) failed: Vec<String>,
     pub(crate) printed: String,
 }
 
-fn right(kernel: &Kernel, run: Run) {
+fn right(kernel: &Kernel, run: KernelRunner) {
     let Some(ran) = run(kernel) else { return };
     assert_eq!((ran.status, ran.failed), (Some(0), Vec::new()), "{}", ran.printed);
     assert!(!ran.printed.contains("everything conforms"), "{}", ran.printed);
 }
 
-fn wrong(kernel: &Kernel, case: &str, run: Run) {
+fn wrong(kernel: &Kernel, case: &str, run: KernelRunner) {
     let Some(ran) = run(kernel) else { return };
     assert_ne!(ran.status, Some(0), "{}", ran.printed);
     assert!(ran.failed.iter().any(|id| id == case), "{case} is not among {:#?}\n{}", ran.failed, ran.printed);
@@ -95,7 +97,7 @@ fn myself(way: &str, kernel: &Kernel) -> String {
     format!("{way} {} {} {:?}", kernel.params, kernel.indices, kernel.bug)
 }
 
-fn process(kernel: &Kernel) -> Option<Ran> {
+fn process(kernel: &Kernel) -> Option<KernelRun> {
     let program = std::env::current_exe().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_gatherspec"));
     command.env(KERNEL, myself("serve", kernel)).args([
@@ -108,7 +110,7 @@ fn process(kernel: &Kernel) -> Option<Ran> {
     Some(gatherspec(command.arg(program)))
 }
 
-fn library(kernel: &Kernel) -> Option<Ran> {
+fn library(kernel: &Kernel) -> Option<KernelRun> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("libkernel.so");
     kernel::build(kernel, &file)?;
@@ -118,11 +120,11 @@ fn library(kernel: &Kernel) -> Option<Ran> {
 }
 
 /// Runs `gatherspec run`, and reads what failed from its report.
-pub(crate) fn gatherspec(command: &mut Command) -> Ran {
+pub(crate) fn gatherspec(command: &mut Command) -> KernelRun {
     let folder = tempfile::tempdir().unwrap();
     let output = command.arg("--out").arg(folder.path()).output().unwrap();
     let printed = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
-    Ran { status: output.status.code(), failed: failed(&folder.path().join("report.json")), printed }
+    KernelRun { status: output.status.code(), failed: failed(&folder.path().join("report.json")), printed }
 }
 
 fn failed(report: &Path) -> Vec<String> {
@@ -133,11 +135,11 @@ fn failed(report: &Path) -> Vec<String> {
     results.iter().filter(fails).map(|result| result["id"].as_str().unwrap().to_owned()).collect()
 }
 
-fn in_harness(kernel: &Kernel) -> Option<Ran> {
+fn in_harness(kernel: &Kernel) -> Option<KernelRun> {
     let mut command = Command::new(std::env::current_exe().unwrap());
     let output = command.env(KERNEL, myself("harness", kernel)).arg("tf.gather_nd/").output().unwrap();
     let printed = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
     let failed = printed.lines().filter_map(|line| line.strip_prefix("test ")?.strip_suffix("FAILED"));
     let failed = failed.map(|line| line.trim_matches([' ', '.']).to_owned()).collect();
-    Some(Ran { status: output.status.code(), failed, printed })
+    Some(KernelRun { status: output.status.code(), failed, printed })
 }

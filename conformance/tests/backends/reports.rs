@@ -17,13 +17,13 @@ const CASE: &str = "tf.gather_nd/documented/rows-of-a-matrix";
 const LATE: &str = "tf.gather_nd/rows/forty-thousand-rows-in-order";
 
 /// The reference with one habit.
-struct Wrong {
+struct FlawedReference {
     reference: Box<dyn Backend>,
     habit: String,
     calls: usize,
 }
 
-impl Wrong {
+impl FlawedReference {
     fn new(habit: &str) -> Self {
         let bad = if habit == "departs" { BadIndex::Clamp } else { BadIndex::Error };
         let profile = Profile { bad, ..Profile::default() };
@@ -38,7 +38,7 @@ impl Wrong {
     }
 }
 
-impl Backend for Wrong {
+impl Backend for FlawedReference {
     fn describe(&self) -> Description {
         let mut description = self.reference.describe();
         if self.habit == "escapes" {
@@ -111,7 +111,7 @@ pub(crate) fn be() -> Option<ExitCode> {
     if arguments.next()? != "as" {
         return None;
     }
-    let mut backend = Wrong::new(&arguments.next()?);
+    let mut backend = FlawedReference::new(&arguments.next()?);
     serve(&mut backend, std::io::stdin().lock(), std::io::stdout().lock()).unwrap();
     Some(ExitCode::SUCCESS)
 }
@@ -131,7 +131,7 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
 ];
 
 /// The result of a run, in every form.
-struct Ran {
+struct ReportForms {
     status: Option<i32>,
     text: String,
     json: Value,
@@ -141,7 +141,7 @@ struct Ran {
 }
 
 /// Runs `gatherspec run` with these options on a backend with this habit.
-fn run(options: &[&str], habit: &str) -> Ran {
+fn run(options: &[&str], habit: &str) -> ReportForms {
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_gatherspec"));
     command.arg("run").args(options).arg("--out").arg(folder.path()).arg("--");
@@ -151,7 +151,7 @@ fn run(options: &[&str], habit: &str) -> Ran {
     };
     let output = command.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")).output().unwrap();
     let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
-    let ran = Ran {
+    let ran = ReportForms {
         status: output.status.code(),
         text: String::from_utf8(output.stdout).unwrap(),
         json: serde_json::from_str(&read("report.json")).unwrap(),
@@ -173,7 +173,7 @@ fn assert_valid(report: &Value) {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-impl Ran {
+impl ReportForms {
     /// How many failures each form shows: JSON, its summary, JUnit, Markdown, and on the terminal the last sentence
     /// and what stands above it.
     fn failures(&self) -> [usize; 6] {

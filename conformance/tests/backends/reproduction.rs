@@ -35,16 +35,16 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
 ];
 
 /// A folder to run in, and the backend that this program is there.
-struct Place {
+struct RunFolder {
     folder: TempDir,
     mode: &'static str,
 }
 
-impl Place {
+impl RunFolder {
     fn new(mode: &'static str) -> Self {
-        let place = Self { folder: tempfile::tempdir().unwrap(), mode };
-        fs::copy(here("tests/cases/wrong.yaml"), place.path("wrong cases.yaml")).unwrap();
-        place
+        let folder = Self { folder: tempfile::tempdir().unwrap(), mode };
+        fs::copy(here("tests/cases/wrong.yaml"), folder.path("wrong cases.yaml")).unwrap();
+        folder
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -125,7 +125,7 @@ fn here(path: &str) -> PathBuf {
 }
 
 fn a_built_in_backend() {
-    let lines = Place::new("").run_and_paste(
+    let lines = RunFolder::new("").run_and_paste(
         &["--cases", "wrong cases.yaml", "--max-output", "65536", "--backend", "reference"],
         4,
     );
@@ -136,7 +136,7 @@ fn a_built_in_backend() {
 fn a_command() {
     let command = ["--", "gatherspec", "serve", "reference"];
     let options = ["--cases", "wrong cases.yaml", "--repeat", "2", "--jobs", "2"];
-    let lines = Place::new("").run_and_paste(&[&options[..], &command].concat(), 4);
+    let lines = RunFolder::new("").run_and_paste(&[&options[..], &command].concat(), 4);
     assert!(
         lines[0].starts_with("gatherspec run --cases 'wrong cases.yaml' --repeat 2 --case "),
         "{}",
@@ -148,25 +148,25 @@ fn a_command() {
 fn a_command_with_quotes() {
     let script = r#"[ "$1" = "it's \"here\"; x" ] || exit 9; exec gatherspec serve reference"#;
     let command = ["--", "sh", "-c", script, "two words", r#"it's "here"; x"#];
-    Place::new("").run_and_paste(&[&["--cases", "wrong cases.yaml"], &command[..]].concat(), 4);
+    RunFolder::new("").run_and_paste(&[&["--cases", "wrong cases.yaml"], &command[..]].concat(), 4);
 }
 
 /// Without the variables the backend would not start.
 fn the_environment() {
-    let place = Place::new("");
+    let folder = RunFolder::new("");
     let script = r#"[ "$ASAN_OPTIONS$LD_PRELOAD" = "log_path=a blibm.so.6" ] || exit 9; exec gatherspec serve reference"#;
     let mut command = Command::new(env!("CARGO_BIN_EXE_gatherspec"));
     command.args(["run", "--cases", "wrong cases.yaml", "--", "sh", "-c", script]);
     command.env("ASAN_OPTIONS", "log_path=a b").env("LD_PRELOAD", "libm.so.6");
-    let lines = place.paste_lines_of(command, 4);
+    let lines = folder.paste_lines_of(command, 4);
     let set = "LD_PRELOAD=libm.so.6 ASAN_OPTIONS='log_path=a b' gatherspec run --cases ";
     assert!(lines[0].starts_with(set), "{}", lines[0]);
 }
 
 /// A line that repeats one case leaves the report of the whole run as it is.
 fn the_failed_cases_are_still_known() {
-    let place = Place::new("dies-at-strings");
-    let text = place.gatherspec(&[
+    let folder = RunFolder::new("dies-at-strings");
+    let text = folder.gatherspec(&[
         "run",
         "--basis",
         "documented",
@@ -177,72 +177,72 @@ fn the_failed_cases_are_still_known() {
         "miniature",
     ]);
     let failed: BTreeMap<String, String> =
-        place.verdicts().into_iter().filter(|(_, verdict)| verdict == "crash").collect();
+        folder.verdicts().into_iter().filter(|(_, verdict)| verdict == "crash").collect();
     assert!(failed.len() > 1, "{text}");
     let line = text.lines().find_map(|line| line.find("gatherspec run ").map(|at| &line[at..])).unwrap();
-    assert_eq!(place.paste(line).len(), 1, "{line}");
-    fs::remove_dir_all(place.path("gatherspec-report/chosen")).unwrap();
-    place.gatherspec(&["run", "--failed", "--restarts", "1000", "--", "miniature"]);
-    assert_eq!(place.verdicts(), failed);
+    assert_eq!(folder.paste(line).len(), 1, "{line}");
+    fs::remove_dir_all(folder.path("gatherspec-report/chosen")).unwrap();
+    folder.gatherspec(&["run", "--failed", "--restarts", "1000", "--", "miniature"]);
+    assert_eq!(folder.verdicts(), failed);
 }
 
 fn a_path_that_needs_quotes() {
-    let place = Place::new("");
-    let script = place.path("it's mine");
+    let folder = RunFolder::new("");
+    let script = folder.path("it's mine");
     fs::write(&script, "#!/bin/sh\nexec gatherspec serve reference\n").unwrap();
     fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
-    place.run_and_paste(&["--cases", "wrong cases.yaml", "--backend", "./it's mine"], 4);
+    folder.run_and_paste(&["--cases", "wrong cases.yaml", "--backend", "./it's mine"], 4);
 }
 
 fn a_library() {
-    let place = Place::new("");
+    let folder = RunFolder::new("");
     let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
     let mut command = Command::new(&compiler);
-    command.args(["-shared", "-fPIC", "-I"]).arg(here("include")).arg("-o").arg(place.path("libmine.so"));
+    command.args(["-shared", "-fPIC", "-I"]).arg(here("include")).arg("-o").arg(folder.path("libmine.so"));
     let Ok(output) = command.arg(here("backends/c-example/gather.c")).output() else {
         println!("skipped: there is no C compiler {compiler}; CC names another");
         return;
     };
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    place.run_and_paste(&["--cases", "wrong cases.yaml", "--library", "libmine.so"], 4);
+    folder.run_and_paste(&["--cases", "wrong cases.yaml", "--library", "libmine.so"], 4);
 }
 
 /// Without the file the case would pass.
 fn an_unexpected_pass() {
-    let place = Place::new("");
+    let folder = RunFolder::new("");
     let known =
         format!("schema: 2\ndeviations:\n  - {{ case: {RIGHT}, verdict: crash, reason: it used to }}\n");
-    fs::write(place.path("known.yaml"), known).unwrap();
+    fs::write(folder.path("known.yaml"), known).unwrap();
     let options = ["--deviations", "known.yaml", "--case", RIGHT, "--", "gatherspec", "serve", "reference"];
-    let lines = place.run_and_paste(&options, 1);
-    assert_eq!(place.verdicts()[RIGHT], "unexpected-pass");
+    let lines = folder.run_and_paste(&options, 1);
+    assert_eq!(folder.verdicts()[RIGHT], "unexpected-pass");
     assert!(lines[0].contains(" --deviations known.yaml "), "{}", lines[0]);
 }
 
 /// A file that concerns another backend would be one too many.
 fn only_its_deviations() {
-    let place = Place::new("honest");
+    let folder = RunFolder::new("honest");
     for backend in ["hostile", "reference"] {
         let known = format!(
             "schema: 2\nbackend: {backend}\ndeviations:\n  - {{ case: {RIGHT}, verdict: crash, reason: it used to }}\n"
         );
-        fs::write(place.path(backend), known).unwrap();
+        fs::write(folder.path(backend), known).unwrap();
     }
-    let script = place.path("served");
+    let script = folder.path("served");
     fs::write(&script, "#!/bin/sh\nexec gatherspec serve reference\n").unwrap();
     fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
     let known = ["--deviations", "hostile", "--deviations", "reference"];
     let backends = ["--case", RIGHT, "--backend", "./served", "--", "miniature"];
-    place.run_and_paste(&[&known[..], &backends].concat(), 2);
+    folder.run_and_paste(&[&known[..], &backends].concat(), 2);
 }
 
 fn a_specification() {
-    let place = Place::new("");
-    copy_folder(&here("../spec"), &place.path("my spec"));
-    fs::copy(here("tests/cases/wrong.yaml"), place.path("my spec/operators/tf/gather_nd/wrong.yaml"))
+    let folder = RunFolder::new("");
+    copy_folder(&here("../spec"), &folder.path("my spec"));
+    fs::copy(here("tests/cases/wrong.yaml"), folder.path("my spec/operators/tf/gather_nd/wrong.yaml"))
         .unwrap();
     let options = ["--spec", "my spec", "--case", "tf.gather_nd/wrong/*", "--backend", "optimized"];
-    place.run_and_paste(&options, 4);
+    folder.run_and_paste(&options, 4);
 }
 
 fn copy_folder(from: &Path, to: &Path) {
@@ -259,13 +259,13 @@ fn copy_folder(from: &Path, to: &Path) {
 
 /// One call hangs, which shows after the limit that was given, and not after the usual one.
 fn limits() {
-    let place = Place::new("hangs");
+    let folder = RunFolder::new("hangs");
     let cases = format!(
         "schema: 2\noperator: tf.gather_nd\ncases:\n  - name: marked\n    clauses: [tf.gather_nd.shape.slices]\n    \
          operands:\n      params: {{ dtype: i32, data: [{MARK}, 5] }}\n      indices: {{ dtype: i32, data: [[1]] }}\n    \
          expect: {{ output: [5] }}\n"
     );
-    fs::write(place.path("marked.yaml"), cases).unwrap();
+    fs::write(folder.path("marked.yaml"), cases).unwrap();
     let limits = [
         "--start-limit 60",
         "--call-limit 0.5",
@@ -277,11 +277,11 @@ fn limits() {
     ];
     let words = limits.iter().flat_map(|limit| limit.split(' '));
     let words: Vec<&str> = ["--cases", "marked.yaml"].into_iter().chain(words).collect();
-    let lines = place.run_and_paste(&[&words[..], &["--", "miniature"]].concat(), 1);
+    let lines = folder.run_and_paste(&[&words[..], &["--", "miniature"]].concat(), 1);
     assert!(lines[0].contains(&format!(" {} ", limits.join(" "))), "{}", lines[0]);
     // What is as ever is not said.
     let usual = ["--cases", "marked.yaml", "--call-limit", "0.5", "--start-limit", "120", "--", "miniature"];
-    let lines = place.run_and_paste(&usual, 1);
+    let lines = folder.run_and_paste(&usual, 1);
     assert_eq!(
         lines[0],
         "gatherspec run --cases marked.yaml --call-limit 0.5 --case 'tf.gather_nd/marked/marked' -- miniature"
@@ -290,11 +290,11 @@ fn limits() {
 
 /// The campaign behind a case that passes: every line that is printed leads to a call at which the backend dies.
 fn what_a_campaign_finds() {
-    let place = Place::new("dies-at-strings");
+    let folder = RunFolder::new("dies-at-strings");
     let right = "tf.gather_nd/precedence/*";
     let options = ["run", "--case", right, "--campaign", "400", "--restarts", "1000", "--", "miniature"];
-    let text = place.gatherspec(&options);
-    let report = fs::read(place.path("gatherspec-report/chosen/report.json")).unwrap();
+    let text = folder.gatherspec(&options);
+    let report = fs::read(folder.path("gatherspec-report/chosen/report.json")).unwrap();
     let report: Value = serde_json::from_slice(&report).unwrap();
     let parts = report["backends"][0]["campaign"].as_array().unwrap();
     let kinds: Vec<&Value> = parts.iter().flat_map(|part| part["kinds"].as_array().unwrap()).collect();
@@ -304,7 +304,7 @@ fn what_a_campaign_finds() {
         let lines = kind["reproduce"].as_array().unwrap().iter().map(|line| line.as_str().unwrap());
         for line in lines {
             assert!(text.contains(line) && line.contains("--restarts 1000 -- miniature"), "{line}\n{text}");
-            let verdicts = place.paste(line);
+            let verdicts = folder.paste(line);
             assert!(verdicts.values().any(|verdict| verdict == "crash"), "{line}: {verdicts:?}");
         }
     }
@@ -312,11 +312,11 @@ fn what_a_campaign_finds() {
 
 /// A campaign on a backend that dies at strings: every line that it prints leads to such a death.
 fn fuzz(options: &[&str], save: bool) {
-    let place = Place::new("dies-at-strings");
+    let folder = RunFolder::new("dies-at-strings");
     let saved: &[&str] = if save { &["--save", "what is found"] } else { &[] };
     let more = ["--restarts", "1000", "--report", "fuzz.json", "--", "miniature"];
-    let text = place.gatherspec(&[&["fuzz"], options, saved, &more].concat());
-    let report: Value = serde_json::from_slice(&fs::read(place.path("fuzz.json")).unwrap()).unwrap();
+    let text = folder.gatherspec(&[&["fuzz"], options, saved, &more].concat());
+    let report: Value = serde_json::from_slice(&fs::read(folder.path("fuzz.json")).unwrap()).unwrap();
     let groups = report["groups"].as_array().unwrap();
     assert!(!groups.is_empty(), "{text}");
     assert_eq!(text.contains("--save DIR"), !save, "{text}");
@@ -326,23 +326,23 @@ fn fuzz(options: &[&str], save: bool) {
         assert!(!lines.is_empty());
         for line in lines.iter().map(|line| line.as_str().unwrap()) {
             assert!(text.contains(line) && line.contains("--restarts 1000 -- miniature"), "{text}");
-            let verdicts = place.paste(line);
+            let verdicts = folder.paste(line);
             assert!(
                 verdicts.values().any(|verdict| *verdict == group["key"]["verdict"]),
                 "{line}: {verdicts:?}"
             );
         }
         let files = example["files"].as_array().unwrap().iter().map(|name| name.as_str().unwrap());
-        let written = files.filter(|name| place.path("what is found").join(name).is_file()).count();
+        let written = files.filter(|name| folder.path("what is found").join(name).is_file()).count();
         assert_eq!(written, if save { lines.len() } else { 0 });
     }
     if save {
-        place.gatherspec(&[&["fuzz"], options, saved, &more].concat());
-        let report: Value = serde_json::from_slice(&fs::read(place.path("fuzz.json")).unwrap()).unwrap();
+        folder.gatherspec(&[&["fuzz"], options, saved, &more].concat());
+        let report: Value = serde_json::from_slice(&fs::read(folder.path("fuzz.json")).unwrap()).unwrap();
         let failing = report["corpus"]["failing"].as_array().unwrap();
         assert!(failing.len() >= groups.len());
         for failing in failing {
-            let verdicts = place.paste(failing["replay"].as_str().unwrap());
+            let verdicts = folder.paste(failing["replay"].as_str().unwrap());
             assert_eq!(verdicts[failing["id"].as_str().unwrap()], failing["verdict"], "{failing}");
         }
     }

@@ -106,16 +106,16 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
 ];
 
 /// A folder to run in.
-struct Place(tempfile::TempDir);
+struct CampaignFolder(tempfile::TempDir);
 
 /// The result of a run.
-struct Ran {
+struct CampaignRun {
     status: Option<i32>,
     text: String,
     report: Value,
 }
 
-impl Place {
+impl CampaignFolder {
     fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
@@ -132,19 +132,19 @@ impl Place {
     }
 
     /// Runs `gatherspec run` on the backend with a habit.
-    fn run(&self, options: &[&str], habit: &str) -> Ran {
+    fn run(&self, options: &[&str], habit: &str) -> CampaignRun {
         let mut command = self.command(env!("CARGO_BIN_EXE_gatherspec"), habit);
         command.arg("run").args(options).arg("--").arg(std::env::current_exe().unwrap());
         self.ran(command.output().unwrap())
     }
 
-    fn ran(&self, output: Output) -> Ran {
+    fn ran(&self, output: Output) -> CampaignRun {
         let usual = self.0.path().join("gatherspec-report");
         let read = std::fs::read(usual.join("chosen/report.json"));
         let read = read.or_else(|_| std::fs::read(usual.join("report.json")));
         // What an earlier run chose would be read again.
         drop(std::fs::remove_dir_all(usual.join("chosen")));
-        Ran {
+        CampaignRun {
             status: output.status.code(),
             text: String::from_utf8([output.stdout, output.stderr].concat()).unwrap(),
             report: serde_json::from_slice(&read.unwrap_or_else(|_| b"null".to_vec())).unwrap(),
@@ -152,7 +152,7 @@ impl Place {
     }
 }
 
-impl Ran {
+impl CampaignRun {
     fn backend(&self) -> &Value {
         &self.report["backends"][0]
     }
@@ -175,16 +175,16 @@ fn text(value: &Value) -> &str {
 }
 
 fn found_by_the_campaign_alone() {
-    let place = Place::new();
-    let cases = place.run(&["--no-campaign"], "zeros");
+    let folder = CampaignFolder::new();
+    let cases = folder.run(&["--no-campaign"], "zeros");
     assert_eq!(cases.status, Some(0), "{}", cases.text);
     assert!(cases.backend()["campaign"].is_null(), "{}", cases.report);
-    let right = place.run(&[], "is right");
+    let right = folder.run(&[], "is right");
     assert_eq!(right.status, Some(0), "{}", right.text);
     let said = "drawn calls compared, ";
     assert!(right.text.contains(said) && right.text.contains(": all agree"), "{}", right.text);
     assert!(right.text.contains(" laws checked: ") && right.text.contains(": all hold"), "{}", right.text);
-    let ran = place.run(&[], "zeros");
+    let ran = folder.run(&[], "zeros");
     assert_eq!(ran.status, Some(1), "{}", ran.text);
     assert!(!ran.kinds(0).is_empty() && !ran.kinds(1).is_empty(), "{}", ran.text);
     for kind in ran.kinds(0) {
@@ -200,15 +200,15 @@ fn found_by_the_campaign_alone() {
 }
 
 fn lines_repeat() {
-    let place = Place::new();
-    let ran = place.run(&["--call-limit", "19"], "zeros");
+    let folder = CampaignFolder::new();
+    let ran = folder.run(&["--call-limit", "19"], "zeros");
     for kind in ran.kinds(0).iter().chain(ran.kinds(1)) {
         for line in kind["reproduce"].as_array().unwrap() {
             assert!(text(line).contains("--call-limit 19 "), "{line}");
             let bin = Path::new(env!("CARGO_BIN_EXE_gatherspec")).parent().unwrap();
             let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
-            let mut shell = place.command("sh", "zeros");
-            let again = place.ran(shell.args(["-c", text(line)]).env("PATH", path).output().unwrap());
+            let mut shell = folder.command("sh", "zeros");
+            let again = folder.ran(shell.args(["-c", text(line)]).env("PATH", path).output().unwrap());
             let results = again.backend()["results"].as_array().unwrap();
             assert_eq!(again.status, Some(1), "{}", again.text);
             assert!(results.iter().any(|result| result["verdict"] == "wrong-output"), "{}", again.text);
@@ -217,8 +217,8 @@ fn lines_repeat() {
 }
 
 fn crashes() {
-    let place = Place::new();
-    let ran = place.run(&["--campaign", "2000"], "dies");
+    let folder = CampaignFolder::new();
+    let ran = folder.run(&["--campaign", "2000"], "dies");
     assert_eq!(ran.status, Some(1), "{}", ran.text);
     assert!(ran.kinds(0).iter().all(|kind| kind["verdict"] == "crash"), "{}", ran.text);
     assert!(
@@ -227,7 +227,7 @@ fn crashes() {
         ran.text
     );
     // Without restarts it ends at the first crash, and says so.
-    let ran = place.run(&["--restarts", "0"], "dies");
+    let ran = folder.run(&["--restarts", "0"], "dies");
     assert!(ran.status == Some(1) && ran.problems().contains("0 restarts is used up"), "{}", ran.text);
     assert!(ran.part(0)["done"].as_u64().unwrap() > 0 && ran.part(1).is_null(), "{}", ran.text);
 }
@@ -252,20 +252,20 @@ laws:
 ";
 
 fn known_kinds() {
-    let place = Place::new();
-    place.write("known.yaml", &file(DRAWN, LAWS));
-    let known = place.run(&["--deviations", "known.yaml"], "zeros");
+    let folder = CampaignFolder::new();
+    folder.write("known.yaml", &file(DRAWN, LAWS));
+    let known = folder.run(&["--deviations", "known.yaml"], "zeros");
     assert_eq!(known.status, Some(0), "{}", known.text);
     assert!(known.kinds(0).iter().all(|kind| kind["verdict"] == "known-deviation"), "{}", known.report);
     assert!(known.text.contains(" known-deviation (wrong-output): odd sizes give zeros"), "{}", known.text);
     // A part of the kinds, and a part of the operators.
-    place.write("drawn.yaml", &format!("schema: 2\ndrawn:\n{DRAWN}"));
-    let laws = place.run(&["--deviations", "drawn.yaml"], "zeros");
+    folder.write("drawn.yaml", &format!("schema: 2\ndrawn:\n{DRAWN}"));
+    let laws = folder.run(&["--deviations", "drawn.yaml"], "zeros");
     assert_eq!(laws.status, Some(1), "{}", laws.text);
     assert!(laws.kinds(0).iter().all(|kind| kind["verdict"] == "known-deviation"), "{}", laws.report);
     assert!(laws.kinds(1).iter().all(|kind| kind["verdict"] == "wrong-output"), "{}", laws.report);
-    place.write("one.yaml", &file(&DRAWN.replace("'*'", "tf.gather"), LAWS));
-    let one = place.run(&["--deviations", "one.yaml"], "zeros");
+    folder.write("one.yaml", &file(&DRAWN.replace("'*'", "tf.gather"), LAWS));
+    let one = folder.run(&["--deviations", "one.yaml"], "zeros");
     let other = one.kinds(0).iter().find(|kind| kind["operator"] == "paddle.gather_nd").unwrap();
     assert_eq!((one.status, text(&other["verdict"])), (Some(1), "wrong-output"), "{}", one.text);
     for (wrong, said) in [
@@ -279,21 +279,21 @@ fn known_kinds() {
         (file(LAWS, LAWS), "belongs under `laws`"),
         (file(&DRAWN.replace("odd sizes give zeros", "''"), LAWS), "has no reason"),
     ] {
-        place.write("wrong.yaml", &wrong);
-        let refused = place.run(&["--deviations", "wrong.yaml"], "zeros");
+        folder.write("wrong.yaml", &wrong);
+        let refused = folder.run(&["--deviations", "wrong.yaml"], "zeros");
         assert!(refused.status == Some(2) && refused.text.contains(said), "{said}: {}", refused.text);
     }
 }
 
 fn hides_nothing() {
-    let place = Place::new();
-    place.write("known.yaml", REFUSES);
-    let known = place.run(&["--deviations", "known.yaml"], "refuses");
+    let folder = CampaignFolder::new();
+    folder.write("known.yaml", REFUSES);
+    let known = folder.run(&["--deviations", "known.yaml"], "refuses");
     assert_eq!(known.status, Some(0), "{}", known.text);
     assert!(!known.kinds(0).is_empty() && !known.kinds(1).is_empty(), "{}", known.report);
     let before: u64 = known.kinds(0).iter().map(|kind| kind["count"].as_u64().unwrap()).sum();
     // A new bug of the same operators, with the same verdict.
-    let ran = place.run(&["--deviations", "known.yaml"], "refuses more");
+    let ran = folder.run(&["--deviations", "known.yaml"], "refuses more");
     assert_eq!(ran.status, Some(1), "{}", ran.text);
     let (new, old): (Vec<&Value>, Vec<&Value>) =
         ran.kinds(0).iter().partition(|kind| kind["verdict"] == "rejected-good-input");
@@ -303,21 +303,21 @@ fn hides_nothing() {
     // Each has an id of its own, and any number of processes finds the same.
     let ids: std::collections::BTreeSet<&str> = ran.kinds(0).iter().map(|kind| text(&kind["id"])).collect();
     assert_eq!(ids.len(), ran.kinds(0).len(), "{ids:?}");
-    let more = place.run(&["--deviations", "known.yaml", "--jobs", "3"], "refuses more");
-    let counts = |ran: &Ran| -> Vec<(String, u64)> {
+    let more = folder.run(&["--deviations", "known.yaml", "--jobs", "3"], "refuses more");
+    let counts = |ran: &CampaignRun| -> Vec<(String, u64)> {
         ran.kinds(0).iter().map(|one| (text(&one["id"]).to_owned(), one["count"].as_u64().unwrap())).collect()
     };
     assert_eq!(counts(&more), counts(&ran));
 }
 
 fn covered_passes() {
-    let place = Place::new();
+    let folder = CampaignFolder::new();
     let entry = "schema: 2\ndrawn:\n  - { operator: tf.gather, where: { rank: 5.., expected: output }, verdict: \
                  rejected-good-input, reason: four axes }\n";
-    place.write("known.yaml", entry);
-    let kinds = |habit| place.run(&["--deviations", "known.yaml"], habit);
+    folder.write("known.yaml", entry);
+    let kinds = |habit| folder.run(&["--deviations", "known.yaml"], habit);
     let exact = kinds("refuses");
-    let of_gather = |ran: &Ran| -> Vec<String> {
+    let of_gather = |ran: &CampaignRun| -> Vec<String> {
         let of = ran.kinds(0).iter().filter(|kind| kind["operator"] == "tf.gather");
         of.map(|kind| text(&kind["verdict"]).to_owned()).collect()
     };
@@ -334,11 +334,11 @@ fn covered_passes() {
 }
 
 fn counted_calls() {
-    let place = Place::new();
+    let folder = CampaignFolder::new();
     let with = |calls: u64, options: &[&str]| {
         let drawn = DRAWN.replace("'*'", "tf.gather").replace("1..", &calls.to_string());
-        place.write("known.yaml", &format!("schema: 2\ndrawn:\n{drawn}"));
-        place.run(&[&["--deviations", "known.yaml", "--operator", "tf.gather"], options].concat(), "zeros")
+        folder.write("known.yaml", &format!("schema: 2\ndrawn:\n{drawn}"));
+        folder.run(&[&["--deviations", "known.yaml", "--operator", "tf.gather"], options].concat(), "zeros")
     };
     let ran = with(0, &[]);
     let count: u64 = ran.kinds(0).iter().map(|kind| kind["count"].as_u64().unwrap()).sum();
@@ -354,42 +354,42 @@ fn counted_calls() {
 }
 
 fn renewed() {
-    let place = Place::new();
+    let folder = CampaignFolder::new();
     let old = "schema: 1\ndrawn:\n  - { operator: '*', kind: 'wrong-output*', reason: odd sizes give zeros }\n\
                laws:\n  - { law: '*', operator: '*', kind: 'wrong-output*', reason: odd sizes give zeros }\n";
-    place.write("old.yaml", old);
-    let refused = place.run(&["--deviations", "old.yaml"], "zeros");
+    folder.write("old.yaml", old);
+    let refused = folder.run(&["--deviations", "old.yaml"], "zeros");
     let said = "help: `gatherspec run --deviations old.yaml --write-deviations NEW`";
     assert!(refused.status == Some(2) && refused.text.contains(said), "{}", refused.text);
-    let ran = place.run(&["--deviations", "old.yaml", "--write-deviations", "new.yaml"], "zeros");
+    let ran = folder.run(&["--deviations", "old.yaml", "--write-deviations", "new.yaml"], "zeros");
     assert_eq!(ran.status, Some(0), "{}", ran.text);
-    let new = std::fs::read_to_string(place.0.path().join("new.yaml")).unwrap();
+    let new = std::fs::read_to_string(folder.0.path().join("new.yaml")).unwrap();
     assert!(new.contains("\nschema: 2\n") && !new.contains("reason: \"\""), "{new}");
-    let ran = place.run(&["--deviations", "new.yaml"], "zeros");
+    let ran = folder.run(&["--deviations", "new.yaml"], "zeros");
     assert_eq!(ran.status, Some(0), "{}{new}", ran.text);
 }
 
 fn declares_less() {
-    let place = Place::new();
+    let folder = CampaignFolder::new();
     let cases = ["--no-campaign", "--operator", "tf.gather", "--operator", "paddle.gather_nd"];
-    let before = place.run(&cases, "is right");
+    let before = folder.run(&cases, "is right");
     assert_eq!(before.status, Some(0), "{}", before.text);
-    place.write("before.json", &before.report.to_string());
+    folder.write("before.json", &before.report.to_string());
     let against = [&cases[..], &["--baseline", "before.json"]].concat();
-    let same = place.run(&against, "is right");
+    let same = folder.run(&against, "is right");
     assert_eq!(same.status, Some(0), "{}", same.text);
-    let less = place.run(&against, "declares less");
+    let less = folder.run(&against, "declares less");
     assert_eq!(less.status, Some(1), "{}", less.text);
     assert!(less.text.contains("paddle.gather_nd is no longer declared: "), "{}", less.text);
     assert!(less.text.contains(": 1 new failure, "), "{}", less.text);
     // It is of no concern to a run of other operators.
     let other = ["--no-campaign", "--operator", "tf.gather", "--baseline", "before.json"];
-    assert_eq!(place.run(&other, "declares less").status, Some(0));
+    assert_eq!(folder.run(&other, "declares less").status, Some(0));
 }
 
 fn unexpected_passes() {
-    let place = Place::new();
-    place.write("known.yaml", &format!("schema: 2\ndrawn:\n{DRAWN}"));
+    let folder = CampaignFolder::new();
+    folder.write("known.yaml", &format!("schema: 2\ndrawn:\n{DRAWN}"));
     let said = |operator: &str| {
         format!(
             "unexpected-pass: the deviation `operator: *, verdict: pass or wrong-output` did not occur in the campaign on \
@@ -401,7 +401,7 @@ fn unexpected_passes() {
         (&["--operator", "tf.gather"], &["tf.gather"]),
         (&["--campaign", "4001"], &["tf.gather", "paddle.gather_nd"]),
     ] {
-        let ran = place.run(&[&["--deviations", "known.yaml"], options].concat(), "is right");
+        let ran = folder.run(&[&["--deviations", "known.yaml"], options].concat(), "is right");
         assert_eq!(ran.status, Some(1), "{}", ran.text);
         assert_eq!(ran.problems().matches("did not occur").count(), operators.len(), "{}", ran.problems());
         assert!(
@@ -411,72 +411,72 @@ fn unexpected_passes() {
         );
     }
     // A shorter campaign need not have it.
-    let ran = place.run(&["--deviations", "known.yaml", "--campaign", "100"], "is right");
+    let ran = folder.run(&["--deviations", "known.yaml", "--campaign", "100"], "is right");
     assert_eq!(ran.status, Some(0), "{}", ran.text);
-    place.write("known.yaml", &format!("schema: 2\ndrawn:\n{}", DRAWN.replace("1..", "0..")));
-    let ran = place.run(&["--deviations", "known.yaml"], "is right");
+    folder.write("known.yaml", &format!("schema: 2\ndrawn:\n{}", DRAWN.replace("1..", "0..")));
+    let ran = folder.run(&["--deviations", "known.yaml"], "is right");
     assert_eq!(ran.status, Some(0), "{}", ran.text);
     // An entry about an operator that the backend does not declare fails where that operator is chosen.
-    place.write("known.yaml", &format!("schema: 2\ndrawn:\n{}", DRAWN.replace("'*'", "numpy.take")));
-    let ran = place.run(&["--deviations", "known.yaml"], "is right");
+    folder.write("known.yaml", &format!("schema: 2\ndrawn:\n{}", DRAWN.replace("'*'", "numpy.take")));
+    let ran = folder.run(&["--deviations", "known.yaml"], "is right");
     assert!(ran.status == Some(1) && ran.problems().contains("does not declare numpy.take"), "{}", ran.text);
-    let ran = place.run(&["--deviations", "known.yaml", "--operator", "tf.gather"], "is right");
+    let ran = folder.run(&["--deviations", "known.yaml", "--operator", "tf.gather"], "is right");
     assert_eq!(ran.status, Some(0), "{}", ran.text);
 }
 
 fn drafts() {
-    let place = Place::new();
-    let ran = place.run(&["--write-deviations", "draft.yaml"], "zeros of grids");
+    let folder = CampaignFolder::new();
+    let ran = folder.run(&["--write-deviations", "draft.yaml"], "zeros of grids");
     assert_eq!(ran.status, Some(1), "{}", ran.text);
-    let draft = std::fs::read_to_string(place.0.path().join("draft.yaml")).unwrap();
+    let draft = std::fs::read_to_string(folder.0.path().join("draft.yaml")).unwrap();
     assert!(draft.contains("\ndrawn:\n") && draft.contains("\nlaws:\n"), "{draft}");
     // No selector describes the sizes that fail, so each has an entry.
     let of_a_grid = |line: &&str| line.starts_with("  - case: ") && line.contains("element-bytes=");
     assert!(draft.lines().filter(of_a_grid).count() > 1, "{draft}");
-    place.write("draft.yaml", &draft.replace("reason: \"\"", "reason: odd sizes give zeros"));
-    let found = place.0.path().join("gatherspec-report/found");
+    folder.write("draft.yaml", &draft.replace("reason: \"\"", "reason: odd sizes give zeros"));
+    let found = folder.0.path().join("gatherspec-report/found");
     assert!(std::fs::read_dir(&found).unwrap().count() > 0);
     std::fs::write(found.join("mine.yaml"), "schema: 2\n").unwrap();
-    let ran = place.run(&["--deviations", "draft.yaml"], "zeros of grids");
+    let ran = folder.run(&["--deviations", "draft.yaml"], "zeros of grids");
     assert_eq!(ran.status, Some(0), "{}", ran.text);
     // A campaign that finds nothing new leaves nothing of an earlier one, and files of others alone.
     let left: Vec<_> = std::fs::read_dir(&found).unwrap().map(|file| file.unwrap().file_name()).collect();
     assert_eq!(left, ["mine.yaml"]);
     // It holds reasons now.
-    let ran = place.run(&["--write-deviations", "draft.yaml"], "zeros");
+    let ran = folder.run(&["--write-deviations", "draft.yaml"], "zeros");
     assert!(ran.status == Some(2) && ran.text.contains("holds reasons"), "{}", ran.text);
 }
 
 fn choices() {
-    let place = Place::new();
+    let folder = CampaignFolder::new();
     for options in [
         &["--case", "tf.gather/documented/*"][..],
         &["--basis", "documented"],
         &["--suite", "smoke"],
         &["--campaign", "0"],
     ] {
-        let ran = place.run(options, "zeros");
+        let ran = folder.run(options, "zeros");
         assert!(ran.status == Some(0) && ran.backend()["campaign"].is_null(), "{}", ran.text);
     }
-    let both = place.run(&["--case", "tf.gather/documented/*", "--campaign", "500"], "is right");
+    let both = folder.run(&["--case", "tf.gather/documented/*", "--campaign", "500"], "is right");
     assert_eq!(both.part(0)["done"], 500, "{}", both.text);
     // The same calls, less those of other operators.
-    let all = place.run(&[], "is right");
-    let some = place.run(&["--operator", "tf.gather"], "is right");
-    let of = |ran: &Ran, operator: &str| ran.part(0)["counts"][operator].clone();
+    let all = folder.run(&[], "is right");
+    let some = folder.run(&["--operator", "tf.gather"], "is right");
+    let of = |ran: &CampaignRun, operator: &str| ran.part(0)["counts"][operator].clone();
     assert_eq!(of(&all, "tf.gather"), of(&some, "tf.gather"));
     let columns = of(&some, "paddle.gather_nd");
     let columns: Vec<&String> = columns.as_object().unwrap().keys().collect();
     assert!(columns.iter().all(|column| column.starts_with("not ")), "{columns:?}");
-    let refused = place.run(&["--campaign", "5", "--no-campaign"], "is right");
+    let refused = folder.run(&["--campaign", "5", "--no-campaign"], "is right");
     assert_eq!(refused.status, Some(2), "{}", refused.text);
 }
 
 fn the_reference() {
-    let place = Place::new();
-    let mut command = place.command(env!("CARGO_BIN_EXE_gatherspec"), "");
+    let folder = CampaignFolder::new();
+    let mut command = folder.command(env!("CARGO_BIN_EXE_gatherspec"), "");
     let ran =
-        place.ran(command.args(["run", "--backend", "reference", "--campaign", "300"]).output().unwrap());
+        folder.ran(command.args(["run", "--backend", "reference", "--campaign", "300"]).output().unwrap());
     assert_eq!(ran.status, Some(0), "{}", ran.text);
     assert!(ran.text.contains("compared with itself: left out"), "{}", ran.text);
     assert!(ran.part(0)["compared"] == 0 && ran.part(1)["compared"].as_u64().unwrap() > 100, "{}", ran.text);
@@ -485,12 +485,12 @@ fn the_reference() {
 #[cfg(unix)]
 fn interrupted() {
     use std::os::unix::process::ExitStatusExt as _;
-    let place = Place::new();
-    let mut command = place.command(env!("CARGO_BIN_EXE_gatherspec"), "hangs");
+    let folder = CampaignFolder::new();
+    let mut command = folder.command(env!("CARGO_BIN_EXE_gatherspec"), "hangs");
     command.args(["run", "--call-limit", "600", "--", std::env::current_exe().unwrap().to_str().unwrap()]);
     let child =
         command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
-    let note = place.0.path().join("note");
+    let note = folder.0.path().join("note");
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
     while !note.exists() {
         assert!(std::time::Instant::now() < deadline, "no call hangs");
@@ -500,7 +500,7 @@ fn interrupted() {
         .unwrap();
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.signal(), Some(15));
-    let ran = place.ran(output);
+    let ran = folder.ran(output);
     let done = ran.part(0)["done"].as_u64().unwrap();
     let said = format!("interrupted by SIGTERM: {done} of 4000 drawn calls were done");
     assert!((1..4000).contains(&done) && ran.problems().contains(&said), "{}", ran.text);

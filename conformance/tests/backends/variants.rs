@@ -10,7 +10,7 @@ use gather_conformance::{Backend, Variants, harness, serve};
 use gather_spec::{Call, DType, Element, Outcome, Profile, Tensor, TensorBuilder, Variant};
 
 use crate::limited_kernels::python;
-use crate::narrow_kernels::{Ran, gatherspec, kernel};
+use crate::narrow_kernels::{KernelRun, gatherspec, kernel};
 
 /// The tests, by name.
 pub(crate) const TESTS: &[(&str, fn())] = &[
@@ -115,14 +115,14 @@ pub(crate) fn be() -> Option<ExitCode> {
     Some(ExitCode::SUCCESS)
 }
 
-fn process(compilations: &str, bug: &str, options: &[&str]) -> Ran {
+fn process(compilations: &str, bug: &str, options: &[&str]) -> KernelRun {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gatherspec"));
     command.env(VARIED, format!("serve {compilations} {bug}")).args(["run", "--operator", OPERATOR]);
     gatherspec(command.args(options).arg("--backend").arg(std::env::current_exe().unwrap()))
 }
 
 /// The variants of the runs that a report of failures names.
-fn named(ran: &Ran) -> BTreeSet<String> {
+fn named(ran: &KernelRun) -> BTreeSet<String> {
     let lines = ran.printed.lines().filter_map(|line| line.split_once("--case '")?.1.split_once('\''));
     lines.map(|(id, _)| Variant::split_id(id).1.to_string()).collect()
 }
@@ -240,7 +240,7 @@ fn a_variant_is_chosen() {
 }
 
 fn a_budget_leaves_out_what_it_says() {
-    let runs = |ran: &Ran| {
+    let runs = |ran: &KernelRun| {
         let (before, _) = ran.printed.split_once(" runs").unwrap();
         before.rsplit([' ', '\n']).next().unwrap().replace(',', "").parse::<usize>().unwrap()
     };

@@ -47,26 +47,26 @@ fn has_every_attribute(signature: &Signature) -> bool {
     }
 }
 
-/// One way of running the optimized implementation.
+/// A configuration of the optimized implementation.
 #[derive(Clone, Copy, Debug)]
-struct Way {
+struct RunConfiguration {
     level: Level,
     threads: usize,
     layout: Layout,
 }
 
-impl Way {
+impl RunConfiguration {
     /// Every combination that this machine allows.
     fn all() -> Vec<Self> {
-        let mut ways = Vec::new();
+        let mut configurations = Vec::new();
         for level in Level::available() {
             for threads in THREADS {
                 for layout in Layout::ALL {
-                    ways.push(Self { level, threads, layout });
+                    configurations.push(Self { level, threads, layout });
                 }
             }
         }
-        ways
+        configurations
     }
 
     fn options(self, profile: Profile) -> Options {
@@ -89,7 +89,13 @@ fn reference(call: &Call, profile: Profile) -> Outcome {
 
 /// Messages are not compared; codes, fields and outputs are.
 #[track_caller]
-fn assert_same(expected: &Outcome, found: &Outcome, call: &Call, profile: Profile, way: Way) {
+fn assert_same(
+    expected: &Outcome,
+    found: &Outcome,
+    call: &Call,
+    profile: Profile,
+    configuration: RunConfiguration,
+) {
     let same = match (expected, found) {
         (Outcome::Error(expected), Outcome::Error(found)) => {
             (expected.code, &expected.fields) == (found.code, &found.fields)
@@ -97,36 +103,39 @@ fn assert_same(expected: &Outcome, found: &Outcome, call: &Call, profile: Profil
         (Outcome::Unsupported(_), Outcome::Unsupported(_)) => true,
         (expected, found) => expected == found,
     };
-    assert!(same, "{way:?} {profile}\n{call:?}\nexpected {expected:?}\nfound {found:?}",);
+    assert!(same, "{configuration:?} {profile}\n{call:?}\nexpected {expected:?}\nfound {found:?}",);
 }
 
-/// Compares one call under one profile in the given ways, fresh and into poisoned outputs.
-fn compare(call: &Call, profile: Profile, ways: &[Way]) {
+/// Compares one call under one profile in the given configurations, fresh and into poisoned outputs.
+fn compare(call: &Call, profile: Profile, configurations: &[RunConfiguration]) {
     let expected = reference(call, profile);
     // No output of that size exists to be written into.
     let too_large = |error: &ReportedError| error.code == Some(ErrorCode::OutputTooLarge);
     let exists = !matches!(&expected, Outcome::Error(error) if too_large(error));
-    for way in ways {
-        let laid_out = way.layout.apply(call).expect("memory for a small call");
-        let settings =
-            Settings { options: way.options(profile), max_output: MAX_OUTPUT, ..Settings::default() };
-        assert_same(&expected, &optimized(&laid_out, &settings), call, profile, *way);
+    for configuration in configurations {
+        let laid_out = configuration.layout.apply(call).expect("memory for a small call");
+        let settings = Settings {
+            options: configuration.options(profile),
+            max_output: MAX_OUTPUT,
+            ..Settings::default()
+        };
+        assert_same(&expected, &optimized(&laid_out, &settings), call, profile, *configuration);
         let written = exists.then(|| into_poisoned(signature(call), &laid_out, settings.options));
         if let Some(found) = written.flatten() {
-            assert_same(&expected, &found, call, profile, *way);
+            assert_same(&expected, &found, call, profile, *configuration);
         }
     }
 }
 
-/// Compares each call under every profile, in one way each, which changes with a period that shares no factor with that
+/// Compares each call under every profile, in one configuration each, which changes with a period that shares no factor with that
 /// of the list.
 fn compare_in_turn(calls: impl Iterator<Item = Result<Call, gather_spec::TensorError>>) {
-    let ways = Way::all();
+    let configurations = RunConfiguration::all();
     let profiles: Vec<Profile> = Profile::all_specified().collect();
     for (at, call) in calls.enumerate() {
         let call = call.expect("memory for a small call");
         for (turn, profile) in profiles.iter().enumerate() {
-            compare(&call, *profile, &[ways[(at * 7 + turn * 11) % ways.len()]]);
+            compare(&call, *profile, &[configurations[(at * 7 + turn * 11) % configurations.len()]]);
         }
     }
 }
@@ -151,7 +160,7 @@ fn all_small_shapes_of_gather_elements() {
 #[test]
 fn line_lengths_around_every_edge() {
     let widths = [DType::U8, DType::F16, DType::F32, DType::F64, DType::C128];
-    let ways: Vec<Way> = Way::all();
+    let configurations: Vec<RunConfiguration> = RunConfiguration::all();
     let mut turn = 0;
     for count in grid::around(&grid::ROW_EDGES) {
         for dtype in widths {
@@ -163,7 +172,8 @@ fn line_lengths_around_every_edge() {
                     let dtypes = (dtype, index_dtype);
                     let call =
                         grid::elements(typed(Form::Elements), dtypes, dims, along, rows, turn % 5 == 0);
-                    let mine: Vec<Way> = ways.iter().copied().skip(turn % 13).step_by(13).collect();
+                    let mine: Vec<RunConfiguration> =
+                        configurations.iter().copied().skip(turn % 13).step_by(13).collect();
                     compare(&call.expect("memory"), Profile::default(), &mine);
                 }
             }
@@ -174,12 +184,13 @@ fn line_lengths_around_every_edge() {
 /// Every profile, level and number of threads; the layout changes from call to call.
 #[test]
 fn all_tiny_shapes_in_every_profile() {
-    let ways = Way::all();
+    let configurations = RunConfiguration::all();
     let calls = SIGNATURES.iter().flat_map(|signature| grid::small(signature, 2, 2));
     for (at, call) in calls.enumerate() {
         let call = call.expect("memory for a small call");
         let layout = Layout::ALL[at % Layout::ALL.len()];
-        let mine: Vec<Way> = ways.iter().copied().filter(|way| way.layout == layout).collect();
+        let mine: Vec<RunConfiguration> =
+            configurations.iter().copied().filter(|configuration| configuration.layout == layout).collect();
         for profile in Profile::all_specified() {
             compare(&call, profile, &mine);
         }
@@ -189,12 +200,15 @@ fn all_tiny_shapes_in_every_profile() {
 /// Rows of every length around an edge, a few at a time.
 #[test]
 fn row_lengths_around_every_edge() {
-    let ways: Vec<Way> = Way::all().into_iter().filter(|way| way.layout != Layout::Transposed).collect();
+    let configurations: Vec<RunConfiguration> = RunConfiguration::all()
+        .into_iter()
+        .filter(|configuration| configuration.layout != Layout::Transposed)
+        .collect();
     for row in grid::around(&grid::ROW_EDGES) {
         for (count, bad) in [(1, false), (2, true), (19, false), (19, true)] {
             let call =
                 grid::rows(typed(Form::Nd), (DType::U8, DType::I64), &[23], row, count, bad).expect("memory");
-            compare(&call, Profile::default(), &ways);
+            compare(&call, Profile::default(), &configurations);
         }
     }
 }
@@ -204,7 +218,7 @@ fn row_lengths_around_every_edge() {
 fn row_counts_around_every_edge() {
     let widths = [DType::U8, DType::F16, DType::F32, DType::F64, DType::C128];
     let axes: [&[usize]; 4] = [&[300], &[7, 40], &[5, 6, 7], &[3, 4, 3, 4]];
-    let ways: Vec<Way> = Way::all();
+    let configurations: Vec<RunConfiguration> = RunConfiguration::all();
     let mut turn = 0;
     for count in grid::around(&grid::COUNT_EDGES) {
         for dtype in widths {
@@ -214,7 +228,8 @@ fn row_counts_around_every_edge() {
                     let call =
                         grid::rows(typed(Form::Nd), (dtype, index_dtype), axes, row, count, turn % 5 == 0)
                             .expect("memory");
-                    let mine: Vec<Way> = ways.iter().copied().skip(turn % 13).step_by(13).collect();
+                    let mine: Vec<RunConfiguration> =
+                        configurations.iter().copied().skip(turn % 13).step_by(13).collect();
                     compare(&call, Profile::default(), &mine);
                 }
             }
@@ -229,7 +244,7 @@ fn one_row_per_batch_of_every_depth() {
         for (batches, row) in [(1, 1), (7, 1), (33, 3), (1030, 1)] {
             let call = grid::one_row_per_batch(typed(Form::Nd), depth, batches, row).expect("memory");
             for profile in Profile::all_specified() {
-                compare(&call, profile, &Way::all());
+                compare(&call, profile, &RunConfiguration::all());
             }
         }
     }
@@ -245,13 +260,13 @@ fn outputs_past_the_caches() {
         let expected = reference(&call, Profile::default());
         for level in Level::available() {
             for threads in [1, 2] {
-                let way = Way { level, threads, layout: Layout::Contiguous };
+                let configuration = RunConfiguration { level, threads, layout: Layout::Contiguous };
                 let settings = Settings {
-                    options: way.options(Profile::default()),
+                    options: configuration.options(Profile::default()),
                     max_output: MAX_OUTPUT,
                     ..Settings::default()
                 };
-                assert!(expected == optimized(&call, &settings), "{way:?}, rows of {row} {dtype}");
+                assert!(expected == optimized(&call, &settings), "{configuration:?}, rows of {row} {dtype}");
             }
         }
     }
@@ -267,8 +282,11 @@ fn the_first_offender_does_not_depend_on_threads() {
     let params = Tensor::new(DType::F32, [100], vec![7u32; 100]).expect("a tensor");
     let indices = Tensor::new(DType::I32, [200, 200], values).expect("a tensor");
     let call = typed(Form::Take).spell(Roles::new(params, indices));
-    let ways: Vec<Way> = Way::all().into_iter().filter(|way| way.layout == Layout::Contiguous).collect();
-    compare(&call, Profile::default(), &ways);
+    let configurations: Vec<RunConfiguration> = RunConfiguration::all()
+        .into_iter()
+        .filter(|configuration| configuration.layout == Layout::Contiguous)
+        .collect();
+    compare(&call, Profile::default(), &configurations);
 }
 
 proptest! {
@@ -276,13 +294,13 @@ proptest! {
 
     /// Drawn calls of all operators; proptest shrinks the draws, and smaller draws mean simpler calls.
     #[test]
-    fn drawn_calls(draws in prop::collection::vec(any::<u64>(), 0..48), way in any::<usize>(), profile in 0usize..6) {
+    fn drawn_calls(draws in prop::collection::vec(any::<u64>(), 0..48), configuration in any::<usize>(), profile in 0usize..6) {
         let drawn = GENERATOR.call(&mut ChoiceSequence::from_draws(draws));
         // Dims that are too large for a tensor are drawn to be refused.
         let Ok(Some(call)) = drawn else { return Ok(()) };
-        let ways = Way::all();
+        let configurations = RunConfiguration::all();
         let profile = Profile::all_specified().nth(profile).expect("one of six");
-        compare(&call, profile, &[ways[way % ways.len()]]);
+        compare(&call, profile, &[configurations[configuration % configurations.len()]]);
     }
 }
 

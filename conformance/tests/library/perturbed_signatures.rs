@@ -33,14 +33,15 @@ struct Perturbed {
 }
 
 /// A perturbed signature, and the ids of the cases that fail with it.
-struct Caught<'a> {
+struct CaughtSignature<'a> {
     perturbed: Perturbed,
     cases: Vec<&'a str>,
 }
 
 #[test]
 fn every_field_of_every_signature_is_read_and_pinned_by_a_case() {
-    let all: Vec<Caught<'_>> = SPEC.operators.par_iter().flat_map(perturbations).map(Caught::of).collect();
+    let all: Vec<CaughtSignature<'_>> =
+        SPEC.operators.par_iter().flat_map(perturbations).map(CaughtSignature::of).collect();
     let table = concat!(env!("CARGO_TARGET_TMPDIR"), "/perturbed-signatures.md");
     std::fs::write(table, markdown(&all)).unwrap();
     let missed: Vec<String> = all
@@ -64,7 +65,7 @@ fn every_case_passes_with_the_signature_as_it_is() {
     }
 }
 
-impl Caught<'_> {
+impl CaughtSignature<'_> {
     fn of(perturbed: Perturbed) -> Self {
         Self { cases: failing(&perturbed.signature), perturbed }
     }
@@ -275,13 +276,13 @@ fn fills(fill: Option<Fill>) -> Vec<(String, String, Fill)> {
     .collect()
 }
 
-fn markdown(all: &[Caught<'_>]) -> String {
+fn markdown(all: &[CaughtSignature<'_>]) -> String {
     let mut text = "# Wrong signatures\n\n\
         Each row changes one field of the signature that `optimized` answers by, and counts the cases of that operator that\n\
         then fail.\n\n\
         | operator | field | changed to | cases that fail | one of them |\n| --- | --- | --- | --: | --- |\n"
         .to_owned();
-    for Caught { perturbed, cases } in all {
+    for CaughtSignature { perturbed, cases } in all {
         let Perturbed { field, change, signature } = perturbed;
         let operator = &signature.operator;
         let one = cases.first().and_then(|id| id.strip_prefix(&format!("{operator}/"))).unwrap_or_default();

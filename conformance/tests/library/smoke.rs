@@ -43,30 +43,30 @@ type Caught = BTreeMap<String, BTreeSet<Behind>>;
 
 /// A program that a mutant is: its name and the dtypes that it declares; a plain one is asked plain calls only, and its errors
 /// have no codes, as those of most users.
-struct Program {
+struct MutantProgram {
     name: &'static str,
     declared: Option<Dtypes>,
     is_plain: bool,
 }
 
-const fn program(name: &'static str, declared: Option<Dtypes>) -> Program {
-    Program { name, declared, is_plain: false }
+const fn program(name: &'static str, declared: Option<Dtypes>) -> MutantProgram {
+    MutantProgram { name, declared, is_plain: false }
 }
 
 /// Everything that a page lists, the narrow declarations, and the first of those in plain calls.
-const PROGRAMS: [Program; 6] = [
+const PROGRAMS: [MutantProgram; 6] = [
     program("everything", None),
     program("f32 by i64", Some(NARROW[0])),
     program("i32 by i32", Some(NARROW[1])),
     program("u8 by i64", Some(NARROW[2])),
     program("string by i32", Some(NARROW[3])),
-    Program { name: "f32 by i64 in plain calls", declared: Some(NARROW[0]), is_plain: true },
+    MutantProgram { name: "f32 by i64 in plain calls", declared: Some(NARROW[0]), is_plain: true },
 ];
 
-fn caught(signature: &Signature, cases: &[&Run], programs: &[Program]) -> Caught {
+fn caught(signature: &Signature, cases: &[&Run], programs: &[MutantProgram]) -> Caught {
     let signatures: Signatures = std::iter::once(signature.clone()).collect();
     let mut all = Caught::new();
-    for Program { name, declared, is_plain: only_plain } in programs {
+    for MutantProgram { name, declared, is_plain: only_plain } in programs {
         let cases = cases.iter().filter(|case| !only_plain || is_plain(signature, case));
         let cases: Vec<&Run> = cases.copied().collect();
         for (id, mutants) in caught_in_programs(&signatures, &cases, *declared, !only_plain) {
@@ -195,10 +195,10 @@ fn smoke_of(operator: &str) -> Vec<&'static Run> {
 }
 
 /// What a useless kernel answers where the right answer is an output.
-type Answer = fn(&Tensor, &Tensor) -> Tensor;
+type UselessKernel = fn(&Tensor, &Tensor) -> Tensor;
 
 /// Kernels that no suite may take for right; a fifth one always gives an error.
-const USELESS: [(&str, Answer); 3] = [
+const USELESS: [(&str, UselessKernel); 3] = [
     ("zeros", |_, right| rebuilt(right, |_, _| Element::zero(right.dtype()))),
     ("its input", |params, _| params.clone()),
     ("the last bit flipped", |_, right| {
@@ -228,7 +228,7 @@ fn flipped(element: &Element) -> Element {
 struct Useless {
     right: Box<dyn Backend>,
     described: Description,
-    answer: Option<Answer>,
+    answer: Option<UselessKernel>,
 }
 
 impl Backend for Useless {
@@ -268,7 +268,7 @@ fn green(signature: &Signature) -> Vec<String> {
     let only: Signatures = std::iter::once(signature.clone()).collect();
     let cases = smoke_of(operator);
     let mut green = Vec::new();
-    for (profile, Program { name: name_of_declared, declared, .. }) in
+    for (profile, MutantProgram { name: name_of_declared, declared, .. }) in
         Profile::all_specified().flat_map(|profile| PROGRAMS.map(|one| (profile, one)))
     {
         let right = || correct(&only, profile);

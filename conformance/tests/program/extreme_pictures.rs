@@ -165,12 +165,12 @@ fn draw(choices: &mut ChoiceSequence, signature: &Signature) -> TypedCall {
 }
 
 /// The reference of pictures, which counts what it does.
-struct Counting {
+struct CountingReference {
     reference: Box<dyn Backend>,
     calls: Arc<AtomicUsize>,
 }
 
-impl Backend for Counting {
+impl Backend for CountingReference {
     fn describe(&self) -> Description {
         self.reference.describe()
     }
@@ -211,7 +211,8 @@ fn within_bounds(what: &str, text: &str, began: Instant) {
 fn drawn(what: &str, TypedCall { call, names }: &TypedCall, profile: Profile) {
     let calls = Arc::new(AtomicUsize::new(0));
     let make = |profile| {
-        let counting = Counting { reference: picture::reference(profile), calls: Arc::clone(&calls) };
+        let counting =
+            CountingReference { reference: picture::reference(profile), calls: Arc::clone(&calls) };
         Box::new(counting) as Box<dyn Backend>
     };
     let began = Instant::now();

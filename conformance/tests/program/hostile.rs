@@ -34,7 +34,7 @@ fn all_shown(spec: &Specification, files: &[PathBuf], dir: &Path) -> String {
 
 /// Files that are refused, and files that are accepted.
 #[derive(Default)]
-struct Files {
+struct HostileFiles {
     refused: Vec<PathBuf>,
     accepted: Vec<PathBuf>,
 }
@@ -42,7 +42,7 @@ struct Files {
 /// Writes each document of a file as TOPIC/NAME.yaml.
 fn write_documents(file: &Path, dir: &Path) -> Vec<PathBuf> {
     let topic = dir.join(file.file_stem().unwrap());
-    let write = |document: documents::Document| {
+    let write = |document: documents::HostileDocument| {
         let path = topic.join(format!("{}.yaml", document.name));
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, document.text).unwrap();
@@ -52,9 +52,9 @@ fn write_documents(file: &Path, dir: &Path) -> Vec<PathBuf> {
 }
 
 /// Every document of `hostile/`: those of `accepted.yaml` are accepted.
-fn checked_in(dir: &Path) -> Files {
+fn checked_in(dir: &Path) -> HostileFiles {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hostile");
-    let mut files = Files::default();
+    let mut files = HostileFiles::default();
     for file in documents::files(&root) {
         let written = write_documents(&file, dir);
         if file.ends_with("accepted.yaml") { files.accepted = written } else { files.refused.extend(written) }
@@ -63,12 +63,12 @@ fn checked_in(dir: &Path) -> Files {
 }
 
 /// Every file that is made, a missing one, and a folder.
-fn made(dir: &Path) -> Files {
+fn made(dir: &Path) -> HostileFiles {
     let mut refused: Vec<_> =
         made::REFUSED.iter().flat_map(|topic| made::write(*topic, dir).unwrap()).collect();
     refused.push(made::write_hundred_megabytes(dir).unwrap());
     refused.extend([dir.join("missing.yaml"), dir.to_path_buf()]);
-    Files { refused, accepted: made::write(made::ACCEPTED, dir).unwrap() }
+    HostileFiles { refused, accepted: made::write(made::ACCEPTED, dir).unwrap() }
 }
 
 #[test]

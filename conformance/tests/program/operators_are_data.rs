@@ -22,13 +22,13 @@ use rayon::prelude::*;
 use crate::tiers;
 
 /// An operator and the right model of the mutants, which knows it by its signature alone.
-struct Operator<'a> {
+struct LoneOperator<'a> {
     spec: &'a Specification,
     signature: &'a Signature,
     alone: Signatures,
 }
 
-impl<'a> Operator<'a> {
+impl<'a> LoneOperator<'a> {
     fn all(spec: &'a Specification) -> impl Iterator<Item = Self> {
         spec.operators.iter().map(move |signature| {
             let alone = std::iter::once(signature.clone()).collect();
@@ -139,7 +139,7 @@ fn does_not_apply(law: &Law, signature: &Signature) -> bool {
 
 fn is_drawn_and_held_to_laws(spec: &Specification) {
     assert!(!spec.operators.is_empty());
-    let operators: Vec<Operator<'_>> = Operator::all(spec).collect();
+    let operators: Vec<LoneOperator<'_>> = LoneOperator::all(spec).collect();
     operators.par_iter().for_each(|operator| {
         operator.is_drawn();
         operator.is_held_to_laws();

@@ -131,14 +131,14 @@ pub(crate) fn files_of(page: &str) -> Vec<(&str, &str)> {
 }
 
 /// The folder of a reader who follows a page.
-struct Place(tempfile::TempDir);
+struct ReaderFolder(tempfile::TempDir);
 
-impl Place {
+impl ReaderFolder {
     fn new() -> Self {
-        let place = Self(tempfile::tempdir().unwrap());
+        let folder = Self(tempfile::tempdir().unwrap());
         let here = |path: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
         for copied in ["include", "backends/c-example", "backends/cpp-example", "tests/oracle"] {
-            let target = place.0.path().join("conformance").join(copied);
+            let target = folder.0.path().join("conformance").join(copied);
             fs::create_dir_all(&target).unwrap();
             for entry in fs::read_dir(here(copied)).unwrap().map(|entry| entry.unwrap()) {
                 if entry.path().is_file() {
@@ -146,25 +146,25 @@ impl Place {
                 }
             }
         }
-        let two = place.0.path().join("two_operators.py");
+        let two = folder.0.path().join("two_operators.py");
         fs::write(&two, TWO_OPERATORS).unwrap();
         for name in ["my-backend", "mine"] {
-            place.script(name, &format!("gatherspec serve reference | python3 -u '{}'", two.display()));
+            folder.script(name, &format!("gatherspec serve reference | python3 -u '{}'", two.display()));
         }
         if let Ok(python) = std::env::var("GATHERSPEC_PYTHON") {
-            place.script("bin/python3", &format!("exec '{python}' \"$@\""));
+            folder.script("bin/python3", &format!("exec '{python}' \"$@\""));
         }
-        fs::copy(here("backends/c-example/gather.c"), place.0.path().join("mine.c")).unwrap();
+        fs::copy(here("backends/c-example/gather.c"), folder.0.path().join("mine.c")).unwrap();
         let page = fs::read_to_string(here("PYTHON.md")).unwrap();
         let adapter = page.split("```python\n").nth(1).unwrap().split("```").next().unwrap();
-        fs::write(place.0.path().join("adapter.py"), adapter).unwrap();
+        fs::write(folder.0.path().join("adapter.py"), adapter).unwrap();
         let page = fs::read_to_string(here("OPERATOR.md")).unwrap();
         for (name, text) in files_of(&page) {
-            place.file(name, text);
+            folder.file(name, text);
         }
-        let kit = place.0.path().join("gatherspec_kit.py");
+        let kit = folder.0.path().join("gatherspec_kit.py");
         fs::copy(here("backends/kit/gatherspec_kit.py"), kit).unwrap();
-        place
+        folder
     }
 
     fn file(&self, name: &str, text: &str) {
@@ -238,18 +238,19 @@ fn run_page(page: &str) -> Vec<String> {
     if lines.is_empty() {
         return Vec::new();
     }
-    let place = Place::new();
+    let reader_folder = ReaderFolder::new();
     let folder =
         if page.contains("-example/") { Path::new(page).parent().unwrap().to_str().unwrap() } else { "" };
     let mut wrong = Vec::new();
     // What the pages take for granted: an earlier report.
     for earlier in ["old", "main"] {
         if lines.iter().any(|line| line.contains(&format!("{earlier}/report.json"))) {
-            place.run(folder, &format!("gatherspec run --suite smoke --out {earlier} -- ./my-backend"));
+            reader_folder
+                .run(folder, &format!("gatherspec run --suite smoke --out {earlier} -- ./my-backend"));
         }
     }
     if lines.iter().any(|line| line.contains("--from bench.json")) {
-        place.run(folder, "gatherspec bench --workload tiny-2x2 --json bench.json -- ./my-backend");
+        reader_folder.run(folder, "gatherspec bench --workload tiny-2x2 --json bench.json -- ./my-backend");
     }
     for line in lines {
         if let Some(why) = lacks(&line) {
@@ -259,7 +260,7 @@ fn run_page(page: &str) -> Vec<String> {
         // A reader has more time.
         let shorter = line.replace("--time 600", "--time 2").replace("--time 60", "--time 2");
         let shorter = shorter.replace("--calls 100000", "--calls 20000");
-        let output = place.run(folder, &shorter);
+        let output = reader_folder.run(folder, &shorter);
         let status = STATUS.iter().find(|(part, _)| line.contains(part)).map_or(0, |(_, status)| *status);
         let errors = String::from_utf8_lossy(&output.stderr);
         if output.status.code() != Some(status) || errors.contains("panicked") {
@@ -270,7 +271,7 @@ fn run_page(page: &str) -> Vec<String> {
             wrong.push(format!("{page}: `{line}`: {}, not {status}\n{errors}\n{printed}", output.status));
         }
         // A reader writes the reasons that a draft leaves open.
-        let draft = place.0.path().join("deviations.yaml");
+        let draft = reader_folder.0.path().join("deviations.yaml");
         if let Ok(text) = fs::read_to_string(&draft) {
             fs::write(draft, text.replace("reason: \"\"", "reason: \"known\"")).unwrap();
         }

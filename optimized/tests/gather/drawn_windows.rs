@@ -9,7 +9,7 @@ use gather_spec::{BadIndex, NegativeIndex, Profile, Refusal};
 use ndarray::{ArrayD, Dimension, IxDyn};
 use proptest::prelude::*;
 
-use crate::windows::draws::{Draws, Laid, ViewLayout, DrawnShapes};
+use crate::windows::draws::{DrawnShapes, Draws, Laid, ViewLayout};
 use crate::windows::formula;
 
 /// What a bad index gives, and whether as an element of the caller's.
@@ -45,7 +45,8 @@ impl<A: Clone + Default, I: Index + TryFrom<i128>> DrawnCall<A, I> {
         let threads = NonZeroUsize::new(draws.choose(&[1, 2, 5])).expect("positive");
         let options =
             Options::new().profile(policy.profile).level(draws.choose(&levels)).exactly_threads(threads);
-        let (params_layout, indices_layout) = (draws.choose(&ViewLayout::ALL), draws.choose(&ViewLayout::ALL));
+        let (params_layout, indices_layout) =
+            (draws.choose(&ViewLayout::ALL), draws.choose(&ViewLayout::ALL));
         let len: usize = shapes.params.iter().product();
         let params = ArrayD::from_shape_vec(IxDyn(&shapes.params), (1..=len).map(element).collect());
         let params = Laid::new(params_layout, &params.expect("as many elements"), A::default());

@@ -24,7 +24,13 @@ enum ViewLayout {
     Repeated,
 }
 
-const LAYOUTS: [ViewLayout; 5] = [ViewLayout::Plain, ViewLayout::Strided, ViewLayout::Reversed, ViewLayout::Transposed, ViewLayout::Repeated];
+const LAYOUTS: [ViewLayout; 5] = [
+    ViewLayout::Plain,
+    ViewLayout::Strided,
+    ViewLayout::Reversed,
+    ViewLayout::Transposed,
+    ViewLayout::Repeated,
+];
 
 impl ViewLayout {
     /// The shape of the memory under a view of this shape.
@@ -144,7 +150,13 @@ const KINDS: [WorkloadKind; 18] = [
     },
     WorkloadKind { name: "last axis", plan: last, params: &[5, 19], indices: &[35], bounds: &[19] },
     WorkloadKind { name: "batched rows", plan: batched, params: &[3, 7, 5], indices: &[3, 17], bounds: &[7] },
-    WorkloadKind { name: "batched last axis", plan: batched, params: &[3, 19], indices: &[3, 33], bounds: &[19] },
+    WorkloadKind {
+        name: "batched last axis",
+        plan: batched,
+        params: &[3, 19],
+        indices: &[3, 33],
+        bounds: &[19],
+    },
     WorkloadKind { name: "points", plan: nd, params: &[5, 7], indices: &[65, 2], bounds: &[5, 7] },
     WorkloadKind { name: "slices", plan: nd, params: &[3, 4, 5, 2], indices: &[33, 3], bounds: &[3, 4, 5] },
     WorkloadKind {
@@ -175,9 +187,27 @@ const KINDS: [WorkloadKind; 18] = [
         indices: &[5, 70],
         bounds: &[19],
     },
-    WorkloadKind { name: "along short rows", plan: along_second, params: &[33, 7], indices: &[33, 5], bounds: &[7] },
-    WorkloadKind { name: "along, whole rows", plan: along_first, params: &[7, 19], indices: &[33, 1], bounds: &[7] },
-    WorkloadKind { name: "along, one column", plan: along_first, params: &[7, 1], indices: &[9, 19], bounds: &[7] },
+    WorkloadKind {
+        name: "along short rows",
+        plan: along_second,
+        params: &[33, 7],
+        indices: &[33, 5],
+        bounds: &[7],
+    },
+    WorkloadKind {
+        name: "along, whole rows",
+        plan: along_first,
+        params: &[7, 19],
+        indices: &[33, 1],
+        bounds: &[7],
+    },
+    WorkloadKind {
+        name: "along, one column",
+        plan: along_first,
+        params: &[7, 1],
+        indices: &[9, 19],
+        bounds: &[7],
+    },
 ];
 
 /// The elements of a view in order, copied to memory without gaps.
@@ -186,7 +216,14 @@ fn dense<A: Clone>(view: &ArrayViewD<'_, A>) -> ArrayD<A> {
     ArrayD::from_shape_vec(view.raw_dim(), elements).expect("its shape")
 }
 
-fn check(kind: &WorkloadKind, params_layout: ViewLayout, indices_layout: ViewLayout, touching: Touching, level: Level, threads: usize) {
+fn check(
+    kind: &WorkloadKind,
+    params_layout: ViewLayout,
+    indices_layout: ViewLayout,
+    touching: Touching,
+    level: Level,
+    threads: usize,
+) {
     let params_len: usize = params_layout.memory(kind.params).iter().product();
     let painted: Vec<u32> = (0..u32::try_from(params_len).expect("small")).collect();
     let params = GuardedElements::new(&painted, touching);
@@ -214,7 +251,10 @@ fn check(kind: &WorkloadKind, params_layout: ViewLayout, indices_layout: ViewLay
     let plain = (kind.plan)(kind.params, kind.indices, &Options::new());
     let expected = plain.run(&dense(&params), &dense(&indices)).expect("good indices");
     let name = kind.name;
-    assert_eq!(output, expected, "{name}, {params_layout:?}, {indices_layout:?}, {touching:?}, {level}, {threads}");
+    assert_eq!(
+        output, expected,
+        "{name}, {params_layout:?}, {indices_layout:?}, {touching:?}, {level}, {threads}"
+    );
 }
 
 /// Every kind of workload by every pair of layouts, at every level, touching both ends, on one thread and on three.

@@ -145,7 +145,8 @@ fn bad_starts_are_not_followed() {
 
 /// The first element of a window in params that touch the page behind them; none if the call is refused.
 fn first_of_window(params: &[u32], starts: &[i64], size: i64, options: &Options, at: usize) -> Option<u32> {
-    let (params, starts) = (GuardedElements::new(params, Touching::End), GuardedElements::new(starts, Touching::End));
+    let (params, starts) =
+        (GuardedElements::new(params, Touching::End), GuardedElements::new(starts, Touching::End));
     let params = ArrayView::from_shape(params.len(), &params).expect("its shape");
     let indices = ArrayView::from_shape((starts.len(), 1), &starts).expect("its shape");
     let output = gather_optimized::gather_windows(&params, &indices, &numbers(&[1], 1), &[size], options);

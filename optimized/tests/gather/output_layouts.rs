@@ -299,9 +299,11 @@ fn values_of_the_callers_fill_rows_in_every_layout() {
         let indices = counted(&[2000], |at| if at % 3 == 0 { 9 + at } else { at % 9 } as u64);
         let plan = Plan::gather(&[9, 5], &[2000], &options.fill(77u32)).expect("a plan");
         let expected = plan.run(&params, &indices).expect("an output");
-        for layout in
-            [OutputLayout::but(2, &[(1, 1, (1, 0))]), OutputLayout::but(2, &[(1, 2, (0, 0))]), OutputLayout::transposed(2)]
-        {
+        for layout in [
+            OutputLayout::but(2, &[(1, 1, (1, 0))]),
+            OutputLayout::but(2, &[(1, 2, (0, 0))]),
+            OutputLayout::transposed(2),
+        ] {
             let mut memory = layout.memory(&[2000, 5], &0);
             plan.run_into(&params, &indices, &mut layout.place(&[2000, 5], &mut memory)).expect("an output");
             assert_eq!(layout.place(&[2000, 5], &mut memory), expected, "{layout:?}");

@@ -111,7 +111,8 @@ fn two_requests_never_share_memory() {
     let kept = Retaining::new(64 * MIB);
     drop((AllocatedMemory::new(&kept, 8 * MIB), AllocatedMemory::new(&kept, 8 * MIB)));
     assert_eq!(kept.kept_bytes(), 16 * MIB);
-    let (mut first, mut second) = (AllocatedMemory::new(&kept, 8 * MIB), AllocatedMemory::new(&kept, 8 * MIB));
+    let (mut first, mut second) =
+        (AllocatedMemory::new(&kept, 8 * MIB), AllocatedMemory::new(&kept, 8 * MIB));
     first.write(8 * MIB - 1, 1);
     second.write(8 * MIB - 1, 2);
     assert_eq!((first.read(8 * MIB - 1), second.read(8 * MIB - 1)), (1, 2));

@@ -203,9 +203,12 @@ const POLICIES: [(BadIndex, NegativeIndex); 6] = [
 /// Every shape over every pair of layouts, under every policy, at every level, on one thread and on three.
 #[test]
 fn everything_agrees_with_the_formula() {
-    const LAYOUTS: [ViewLayout; 4] = [ViewLayout::Plain, ViewLayout::Strided, ViewLayout::Reversed, ViewLayout::Transposed];
+    const LAYOUTS: [ViewLayout; 4] =
+        [ViewLayout::Plain, ViewLayout::Strided, ViewLayout::Reversed, ViewLayout::Transposed];
     for (params_shape, indices_shape, axis, join) in SHAPES {
-        for (params_layout, indices_layout) in LAYOUTS.into_iter().flat_map(|one| LAYOUTS.map(|other| (one, other))) {
+        for (params_layout, indices_layout) in
+            LAYOUTS.into_iter().flat_map(|one| LAYOUTS.map(|other| (one, other)))
+        {
             let params = laid(params_layout, params_shape, |at| u32::try_from(at + 1).expect("small"));
             let bound = i64::try_from(params_shape[axis]).expect("small");
             for (bad, negative) in POLICIES {

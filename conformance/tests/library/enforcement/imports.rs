@@ -14,11 +14,11 @@ type Segments = Vec<String>;
 /// One crate: its files by the path of their module, without `crate`.
 #[derive(Default)]
 struct Crate {
-    files: BTreeMap<Segments, File>,
+    files: BTreeMap<Segments, SourceFile>,
 }
 
 #[derive(Default)]
-struct File {
+struct SourceFile {
     path: PathBuf,
     /// What `use` calls what, from the root of the crate on.
     aliases: BTreeMap<String, Segments>,
@@ -121,8 +121,11 @@ impl Crate {
     fn add(&mut self, module: Segments, path: &Path, text: &str) {
         let tokens: TokenStream = text.parse().unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let path = path.strip_prefix(root()).unwrap_or(path).to_owned();
-        let mut reader =
-            Reader { file: File { path, ..File::default() }, module: module.clone(), modules: vec![] };
+        let mut reader = ImportReader {
+            file: SourceFile { path, ..SourceFile::default() },
+            module: module.clone(),
+            modules: vec![],
+        };
         let tokens = flat(tokens);
         reader.read_modules(&tokens);
         reader.read(&tokens);
@@ -150,7 +153,7 @@ impl Crate {
 
     /// The other files that each file uses.
     fn edges(&self) -> BTreeMap<&Segments, BTreeSet<&Segments>> {
-        let used = |(module, file): (_, &File)| {
+        let used = |(module, file): (_, &SourceFile)| {
             let files = file.uses.iter().filter_map(|path| self.file_of(path));
             (module, files.filter(|other| *other != module).collect())
         };
@@ -230,14 +233,14 @@ fn rings<T: Copy + Ord>(edges: &BTreeMap<T, BTreeSet<T>>) -> Vec<Vec<T>> {
 }
 
 /// Reads one file, or a module within it.
-struct Reader {
-    file: File,
+struct ImportReader {
+    file: SourceFile,
     module: Segments,
     /// The submodules that the file declares.
     modules: Vec<String>,
 }
 
-impl Reader {
+impl ImportReader {
     /// Takes the names of the submodules, which paths may begin with.
     fn read_modules(&mut self, tokens: &[String]) {
         let declared = tokens.windows(3).filter(|window| window[0] == "mod" && window[2] == ";");

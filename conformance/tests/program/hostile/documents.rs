@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// A case file that has no file of its own.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Document {
+pub(crate) struct HostileDocument {
     pub(crate) name: String,
     pub(crate) text: String,
 }
@@ -23,7 +23,7 @@ pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// The documents of a file in their order.
-pub(crate) fn read(file: &Path) -> Vec<Document> {
+pub(crate) fn read(file: &Path) -> Vec<HostileDocument> {
     let documents = split(&std::fs::read_to_string(file).unwrap());
     let mut names: Vec<_> = documents.iter().map(|document| &document.name).collect();
     names.sort();
@@ -35,11 +35,11 @@ pub(crate) fn read(file: &Path) -> Vec<Document> {
 }
 
 /// The documents of a text, each byte for byte.
-pub(crate) fn split(text: &str) -> Vec<Document> {
-    let mut documents: Vec<Document> = Vec::new();
+pub(crate) fn split(text: &str) -> Vec<HostileDocument> {
+    let mut documents: Vec<HostileDocument> = Vec::new();
     for line in text.split_inclusive('\n') {
         if let Some(name) = line.strip_prefix("#### ") {
-            documents.push(Document { name: name.trim_end().into(), text: String::new() });
+            documents.push(HostileDocument { name: name.trim_end().into(), text: String::new() });
         } else {
             documents.last_mut().expect("a heading before the first line").text += line;
         }

@@ -16,13 +16,13 @@ pub(crate) const EVIL: &str =
     "</script><script>window.obeyed = 1</script><img src=x onerror='window.obeyed = 2'>&amp;{{ 7 * 7 }}<!--";
 
 /// The reference, which errs in one call out of `one_in`: other calls for every name.
-struct Wrong {
+struct ErringReference {
     reference: Box<dyn Backend>,
     name: String,
     one_in: u64,
 }
 
-impl Wrong {
+impl ErringReference {
     fn new(name: &str, one_in: u64) -> Self {
         let reference = builtin::backend("reference", Profile::default(), MAX_OUTPUT).unwrap();
         Self { reference, name: name.to_owned(), one_in }
@@ -37,7 +37,7 @@ impl Wrong {
     }
 }
 
-impl Backend for Wrong {
+impl Backend for ErringReference {
     fn describe(&self) -> Description {
         let mut description = self.reference.describe();
         description.backend.name.clone_from(&self.name);
@@ -81,8 +81,10 @@ const MANY: usize = 1000;
 /// The report on backends of these names, which err in one call out of `one_in`.
 pub(crate) fn report(spec: &Specification, cases: &[&Arc<Case>], names: &[String], one_in: u64) -> Report {
     let backends = names.iter().map(|name| {
-        let mut runner =
-            InProcess::new(|| Box::new(Wrong::new(name, one_in)) as Box<dyn Backend>, Strictness::Lenient);
+        let mut runner = InProcess::new(
+            || Box::new(ErringReference::new(name, one_in)) as Box<dyn Backend>,
+            Strictness::Lenient,
+        );
         let mut backend = BackendReport::new(name.clone(), runner.description(), spec);
         let mut maker = Maker::default();
         let mut result = |run: &Run| Entry::new(run, runner.run(run));

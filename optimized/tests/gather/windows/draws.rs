@@ -234,7 +234,9 @@ impl<A: Clone> Laid<A> {
             ViewLayout::Strided => {
                 ArrayD::from_elem(IxDyn(&shape.iter().map(|dim| 2 * dim).collect::<Vec<_>>()), garbage)
             }
-            ViewLayout::Plain | ViewLayout::Reversed | ViewLayout::Repeated => ArrayD::from_elem(IxDyn(&shape), garbage),
+            ViewLayout::Plain | ViewLayout::Reversed | ViewLayout::Repeated => {
+                ArrayD::from_elem(IxDyn(&shape), garbage)
+            }
         };
         if matches!(layout, ViewLayout::Strided | ViewLayout::Reversed) {
             (0..shape.len()).for_each(|axis| memory.slice_axis_inplace(Axis(axis), all));
