@@ -99,7 +99,7 @@ fn run(factory: Arc<Factory>, deviations: Option<&Path>) -> ExitCode {
     // With JSON output, standard output must hold nothing else.
     match arguments.format {
         Some(FormatSetting::Json) => {
-            drop(write!(anstream::stderr(), "{}", report.ending(PageWidth::of_stdout())))
+            drop(write!(anstream::stderr(), "{}", report.ending(PageWidth::of_stdout())));
         }
         _ => drop(write!(anstream::stdout(), "{}", report.ending(PageWidth::of_stdout()))),
     }

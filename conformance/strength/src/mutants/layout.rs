@@ -13,7 +13,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "reads params from its first element on as if there were no strides",
         ON_PARAMS,
         |model| {
-            model.read_params = |params| ParamsElements::Copied(misread(params, |shape, _| row_major(shape)))
+            model.read_params = |params| ParamsElements::Copied(misread(params, |shape, _| row_major(shape)));
         },
     ),
     Mutant::new(
@@ -21,7 +21,8 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "takes the strides of params for sorted from large to small",
         ON_PARAMS,
         |model| {
-            model.read_params = |params| ParamsElements::Copied(misread(params, |_, strides| sorted(strides)))
+            model.read_params =
+                |params| ParamsElements::Copied(misread(params, |_, strides| sorted(strides)));
         },
     ),
     Mutant::new(
@@ -36,7 +37,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "libraries without negative strides, where a flip must be a copy",
         |model| {
             model.read_params =
-                |params| ParamsElements::Copied(misread(params, |_, strides| forward(strides)))
+                |params| ParamsElements::Copied(misread(params, |_, strides| forward(strides)));
         },
     ),
     Mutant::new(
