@@ -7,9 +7,9 @@
 //!
 //! The canonical form is one JSON object without spaces, whose keys have the order of the fields of `CanonicalForm`.
 //! Elements are hashed little-endian and row-major; of a string, its length in 8 bytes and its bytes; of params that are
-//! stored sparsely, the offset and the length of each run in 8 bytes each, and its bytes. The digest of the set is the SHA-256 of one line for each run,
-//! ordered by id: its digest, two spaces, the id, a line feed. With `--within`, each run is in the given dtypes of params and
-//! indices where its case leaves them open.
+//! stored sparsely, the offset and the length of each run in 8 bytes each, and its bytes. The digest of the set is the
+//! SHA-256 of one line for each run, ordered by id: its digest, two spaces, the id, a line feed. With `--within`, each run
+//! is in the given dtypes of params and indices where its case leaves them open.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;

@@ -1,7 +1,7 @@
 //! A correct gather in steps. Every step is a field of [`Model`], so a mutant replaces one step and nothing else; pictures
 //! and what campaigns expect beyond the reference ask the model, too.
 //!
-//! `steps` holds the right steps, and `windowed` those of form window, which work on what `call` and
+//! `steps` holds the right steps, and `windowed` those of form window, which work on what `asked` and
 //! `positions` hold; `memory` reads tensors, and `places` says what a call moves where. Every step is total:
 //! it must accept any input that a mutated earlier step lets through. Reads outside a tensor give `GARBAGE`.
 

@@ -127,8 +127,8 @@ fn compare(call: &Call, profile: Profile, configurations: &[RunConfiguration]) {
     }
 }
 
-/// Compares each call under every profile, in one configuration each, which changes with a period that shares no factor with that
-/// of the list.
+/// Compares each call under every profile, in one configuration each, which changes with a period that shares no factor
+/// with that of the list.
 fn compare_in_turn(calls: impl Iterator<Item = Result<Call, gather_spec::TensorError>>) {
     let configurations = RunConfiguration::all();
     let profiles: Vec<Profile> = Profile::all_specified().collect();

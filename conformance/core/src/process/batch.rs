@@ -124,7 +124,7 @@ impl<'p> Batch<'p> {
         self.settled.into_iter().chain(in_part).collect()
     }
 
-    /// Adds the runs of the case with this number, each in its variants, and returns the sendings to send.
+    /// Adds the runs of the case with this number, each in its variants, and returns the sendings to make.
     pub(super) fn take(&mut self, case: usize, runs: Vec<Run>, watch: Watch<'_>) -> Vec<Sending> {
         let Some(first) = runs.first() else { return Vec::new() };
         self.cases.insert(case, Arc::clone(&first.case));
@@ -196,12 +196,12 @@ impl<'p> Batch<'p> {
         }
     }
 
-    /// Records that a sending was sent.
+    /// Records that a sending was made.
     pub(super) fn sent(&mut self, sending: Sending) {
         self.numbered.push(sending);
     }
 
-    /// The sending that was sent under this number in this session.
+    /// The sending with this number in this session.
     pub(super) fn numbered(&self, seq: u64) -> Option<Sending> {
         let place = usize::try_from(seq.checked_sub(self.first_seq)?).ok()?;
         self.numbered.get(place).copied()
