@@ -130,7 +130,7 @@ struct HarnessState {
 fn trials(state: &Arc<HarnessState>) -> Vec<(Option<usize>, Trial)> {
     let mut trials = Vec::new();
     for (at, case) in state.spec.cases.iter().enumerate() {
-        let undeclared = state.not_asked(case).is_some();
+        let undeclared = !state.description.declares(case) || state.not_asked(case).is_some();
         let shared = Arc::clone(state);
         let trial = Trial::test(case.id.clone(), move || shared.test(at));
         let trial = if undeclared { trial.with_kind("not declared").with_ignored_flag(true) } else { trial };

@@ -4,15 +4,16 @@
 //! alone, so that a new case changes no other's. An answer must not depend on the variant: the expectation is the run's.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use gather_spec::call::Variant;
+use gather_spec::call::{Variant, Way};
 use gather_spec::load::Maker;
 use gather_spec::{Case, ErrorCode, Run};
 
 use crate::backend::{Capability, Description};
 use crate::variants::compiles;
+use crate::words::counted;
 
 /// Which variants of a run are asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,7 +43,12 @@ impl VariantsAsked {
         match self {
             Self::All => variants.each(&run.call, turn),
             Self::Turns | Self::TurnsAndUsual if meets_all(run) => variants.each(&run.call, turn),
-            Self::Turns => vec![variants.in_turn(&run.call, turn)],
+            Self::Turns => {
+                // Few calls can have a view, so that turns would leave it out.
+                let turn = variants.in_turn(&run.call, turn);
+                let view = variants.view(&run.call).filter(|view| *view != turn);
+                std::iter::once(turn).chain(view).collect()
+            }
             Self::TurnsAndUsual | Self::Two | Self::None => {
                 let other = variants.in_turn(&run.call, turn);
                 let usual = Variant::default();
@@ -117,6 +123,34 @@ impl VariantPlan {
     /// Whether a budget leaves something out of a declared operator.
     pub(crate) fn budget(&self, operator: &str) -> Option<u64> {
         self.budgets.get(operator).filter(|(budget, planned)| planned > budget).map(|(budget, _)| *budget)
+    }
+}
+
+/// How many calls were planned in variants, and with which values.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct VariantCount {
+    calls: usize,
+    ways: BTreeMap<Way, usize>,
+}
+
+impl VariantCount {
+    /// Counts a call in a variant; none in the usual one.
+    pub(crate) fn count(&mut self, variant: &Variant) {
+        self.calls += usize::from(!variant.is_usual());
+        let ways: BTreeSet<Way> = variant.iter().map(|(_, way)| way).collect();
+        ways.into_iter().for_each(|way| *self.ways.entry(way).or_default() += 1);
+    }
+
+    /// Adds what another one counted.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.calls += other.calls;
+        other.ways.iter().for_each(|(way, calls)| *self.ways.entry(*way).or_default() += calls);
+    }
+
+    /// A remark for the report: `120 calls in variants: offset 40, constant 80`; `None` without any.
+    pub(crate) fn remark(&self) -> Option<String> {
+        let ways: Vec<String> = self.ways.iter().map(|(way, calls)| format!("{way} {calls}")).collect();
+        (self.calls > 0).then(|| format!("{} in variants: {}", counted(self.calls, "call"), ways.join(", ")))
     }
 }
 

@@ -124,6 +124,15 @@ impl Variants {
         })
     }
 
+    /// The variant of a call in which its first operand that can be a view of another is one.
+    pub(crate) fn view(&self, call: &Call) -> Option<Variant> {
+        let mut axes = self.axes(call).into_iter();
+        let (axis, _) = axes.find(|(_, ways)| ways.contains(&Way::View))?;
+        let mut variant = Variant::default();
+        variant.set(axis, Way::View).ok()?;
+        Some(variant)
+    }
+
     /// The variant of a call whose values are chosen, axis by axis, among so many; 0 stands for the usual one.
     pub fn chosen(&self, call: &Call, mut choose: impl FnMut(usize) -> usize) -> Variant {
         let mut variant = Variant::default();

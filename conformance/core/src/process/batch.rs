@@ -11,7 +11,7 @@ use crate::declared::Probes;
 use crate::entry::Entry;
 use crate::judge::{Judgement, Strictness, Verdict};
 use crate::judged::{Judged, RunResult};
-use crate::plan::VariantPlan;
+use crate::plan::{VariantCount, VariantPlan};
 use crate::trouble::Trouble;
 
 use super::client::Sending;
@@ -74,6 +74,8 @@ pub(super) struct Batch<'p> {
     plan: Option<&'p VariantPlan>,
     /// By operator, how many variants a budget left out.
     left_out: BTreeMap<String, usize>,
+    /// The calls that are planned in variants.
+    varied: VariantCount,
     /// For each call, the number of its case and which of its runs it is.
     places: Vec<(usize, usize)>,
     asked: HashMap<usize, PendingCall>,
@@ -103,6 +105,7 @@ impl<'p> Batch<'p> {
             probes,
             plan,
             left_out: BTreeMap::new(),
+            varied: VariantCount::default(),
             places: Vec::new(),
             asked: HashMap::new(),
             cases: HashMap::new(),
@@ -174,7 +177,13 @@ impl<'p> Batch<'p> {
         if left_out > 0 {
             *self.left_out.entry(operator.to_owned()).or_default() += left_out;
         }
+        variants.iter().for_each(|variant| self.varied.count(variant));
         variants
+    }
+
+    /// The calls that are planned in variants.
+    pub(super) const fn varied(&self) -> &VariantCount {
+        &self.varied
     }
 
     /// By operator, how many variants a budget left out.

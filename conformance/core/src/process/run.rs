@@ -145,6 +145,7 @@ impl ProcessBackend {
                 "{operator}: its budget of {budget} compilations left out {calls} in variants"
             ));
         }
+        remarks.extend(shared.varied.into_inner().expect("no worker panics").remark());
         if let loud @ 1.. = shared.loud.into_inner() {
             remarks.push(format!("{} wrote to standard error", counted(loud, "passing call")));
         }

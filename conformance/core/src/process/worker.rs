@@ -14,7 +14,7 @@ use crate::declared::Probes;
 use crate::entry::Entry;
 use crate::interrupt;
 use crate::judge::{Judgement, Verdict};
-use crate::plan::VariantPlan;
+use crate::plan::{VariantCount, VariantPlan};
 use crate::words::counted;
 
 use super::batch::{Batch, Event, SendResult, Watch};
@@ -44,6 +44,8 @@ pub(super) struct RunState<'a> {
     pub(super) plan: OnceLock<VariantPlan>,
     /// By operator, how many variants a budget left out.
     pub(super) left_out: Mutex<BTreeMap<String, usize>>,
+    /// The calls that are planned in variants.
+    pub(super) varied: Mutex<VariantCount>,
 }
 
 /// Returns the next case: its number and its runs.
@@ -64,6 +66,7 @@ impl<'a> RunState<'a> {
             probes: OnceLock::new(),
             plan: OnceLock::new(),
             left_out: Mutex::default(),
+            varied: Mutex::default(),
         }
     }
 
@@ -91,12 +94,15 @@ impl<'a> RunState<'a> {
         }
     }
 
-    /// Adds what a budget left out.
-    fn note_left_out(&self, left_out: &BTreeMap<String, usize>) {
+    /// Adds what was planned in variants, and what a budget left out.
+    fn note_variants(&self, batch: &Batch<'_>) {
         if let Ok(mut all) = self.left_out.lock() {
-            for (operator, count) in left_out {
+            for (operator, count) in batch.left_out() {
                 *all.entry(operator.clone()).or_default() += count;
             }
+        }
+        if let Ok(mut all) = self.varied.lock() {
+            all.add(batch.varied());
         }
     }
 
@@ -162,7 +168,7 @@ impl<'a> ProcessWorker<'a> {
         if last {
             self.reduce(&mut batch, watch);
             self.stop(&mut batch);
-            self.shared.note_left_out(batch.left_out());
+            self.shared.note_variants(&batch);
         }
         batch.into_results()
     }
