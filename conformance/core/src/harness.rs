@@ -1,11 +1,13 @@
 //! The cases as tests of a Rust implementation: `cargo test` runs all, `cargo test NAME` some of them.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
+use gather_spec::load::Maker;
 use gather_spec::{Case, Run, Specification};
 use libtest_mimic::{Arguments, Failed, FormatSetting, Trial};
 
@@ -83,8 +85,7 @@ fn run(factory: Arc<Factory>, deviations: Option<&Path>) -> ExitCode {
     for said in state.description.unknown_names(&state.spec) {
         eprintln!("the backend {said}");
     }
-    let mut trials = trials(&state);
-    trials.retain(|(_, trial)| !arguments.is_filtered_out(trial));
+    let trials = trials(&state, &arguments);
     let (chosen, trials): (Vec<Option<usize>>, Vec<Trial>) = trials.into_iter().unzip();
     let is_id = |filter: &&String| filter.contains('/');
     if let Some(filter) = arguments.filter.as_ref().filter(is_id).filter(|_| chosen.is_empty()) {
@@ -126,15 +127,20 @@ struct HarnessState {
     done: Mutex<BTreeMap<usize, Entry>>,
 }
 
-/// The tests, each with the position of its case. The last test checks the profile and has none.
-fn trials(state: &Arc<HarnessState>) -> Vec<(Option<usize>, Trial)> {
+/// The tests that the arguments choose, each with the position of its case. The last test checks the profile and has none.
+fn trials(state: &Arc<HarnessState>, arguments: &Arguments) -> Vec<(Option<usize>, Trial)> {
     let mut trials = Vec::new();
     for (at, case) in state.spec.cases.iter().enumerate() {
-        let undeclared = !state.description.declares(case) || state.not_asked(case).is_some();
-        let shared = Arc::clone(state);
-        let trial = Trial::test(case.id.clone(), move || shared.test(at));
-        let trial = if undeclared { trial.with_kind("not declared").with_ignored_flag(true) } else { trial };
-        trials.push((Some(at), trial));
+        let trial = |undeclared: bool| {
+            let shared = Arc::clone(state);
+            let trial = Trial::test(case.id.clone(), move || shared.test(at));
+            if undeclared { trial.with_kind("not declared").with_ignored_flag(true) } else { trial }
+        };
+        // Whether a case is asked is known only once its runs are made.
+        if [false, true].into_iter().any(|undeclared| !arguments.is_filtered_out(&trial(undeclared))) {
+            let undeclared = !state.description.declares(case) || state.not_asked(case).is_some();
+            trials.push((Some(at), trial(undeclared)));
+        }
     }
     let shared = Arc::clone(state);
     let profile = Trial::test("profile", move || match shared.report().problems.as_slice() {
@@ -142,6 +148,7 @@ fn trials(state: &Arc<HarnessState>) -> Vec<(Option<usize>, Trial)> {
         problems => Err(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n").into()),
     });
     trials.push((None, profile));
+    trials.retain(|(_, trial)| !arguments.is_filtered_out(trial));
     trials
 }
 
@@ -171,7 +178,8 @@ impl HarnessState {
 
     /// The runs of a case that are made.
     fn runs(&self, case: &Arc<Case>) -> Vec<Run> {
-        let mut runs = case.runs();
+        thread_local!(static MAKER: RefCell<Maker> = RefCell::default());
+        let mut runs = MAKER.with_borrow_mut(|maker| maker.runs(case));
         runs.retain(|run| self.place.as_ref().is_none_or(|place| is_at(case, &run.id, place)));
         runs
     }

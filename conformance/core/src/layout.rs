@@ -311,8 +311,8 @@ mod tests {
             assert!(of.identity() == view.identity(), "{layout}");
         }
         let tensor = |shape: &[usize], first: u32| {
-            let count = shape.iter().product::<usize>() as u32;
-            Tensor::new(DType::I32, shape, (first..first + count).collect()).unwrap()
+            let count = shape.iter().product();
+            Tensor::new(DType::I32, shape, (first..).take(count).collect()).unwrap()
         };
         let table = tensor(&[3, 2], 0);
         for (shape, first, offset) in [

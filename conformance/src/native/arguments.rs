@@ -266,8 +266,8 @@ mod tests {
             let texts = CallTexts::of(&request).unwrap();
             let arguments = Arguments::new(request, texts).unwrap();
             let [of, view] = [0, 1].map(|at| arguments.listed_operands[at].tensor);
-            let step = stride.unwrap_or(1) * size_of::<i64>() as isize;
-            assert_eq!(view.data.addr().wrapping_sub(of.data.addr()) as isize, step, "{variant}");
+            let step = stride.unwrap_or(1) * size_of::<i64>().cast_signed();
+            assert_eq!(view.data.addr().wrapping_sub(of.data.addr()).cast_signed(), step, "{variant}");
             assert_eq!(view.strides.is_null(), stride.is_none(), "{variant}");
             assert_eq!(arguments.operands[1].memory().count(), 1);
             assert_eq!(arguments.changed(), None);

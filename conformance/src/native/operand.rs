@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io;
-use std::sync::Arc;
+use std::rc::Rc;
 
 use gather_conformance::internals::layout::Layout;
 use gather_spec::{DType, Element, Shape, Tensor};
@@ -36,11 +36,11 @@ pub(super) struct OperandMemory {
     /// What was passed.
     passed: DimsAndStrides,
     /// Shared by an operand and its views.
-    data: Arc<Guarded>,
+    data: Rc<Guarded>,
     /// The bytes before its first element.
     offset: usize,
     /// The bytes of all strings; `data` has the position of each.
-    bytes: Option<Arc<Guarded>>,
+    bytes: Option<Rc<Guarded>>,
 }
 
 impl OperandMemory {
@@ -91,14 +91,7 @@ impl OperandMemory {
 
     fn of(dtype: DType, shape: &[usize], data: Guarded, bytes: Option<Guarded>) -> Self {
         let dims = DimsAndStrides { shape: signed(shape), strides: None };
-        Self {
-            dtype,
-            passed: dims.clone(),
-            dims,
-            data: Arc::new(data),
-            offset: 0,
-            bytes: bytes.map(Arc::new),
-        }
+        Self { dtype, passed: dims.clone(), dims, data: Rc::new(data), offset: 0, bytes: bytes.map(Rc::new) }
     }
 
     /// An operand in the same memory: a view of the tensor as it is laid out here.
@@ -112,7 +105,7 @@ impl OperandMemory {
             dtype: self.dtype,
             passed: dims.clone(),
             dims,
-            data: Arc::clone(&self.data),
+            data: Rc::clone(&self.data),
             offset: view.offset() * view.dtype().size(),
             bytes: self.bytes.clone(),
         }
