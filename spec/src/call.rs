@@ -130,7 +130,7 @@ pub struct Call {
     pub operands: Operands,
     /// The attributes to send.
     pub attributes: Attributes,
-    /// How it is made. A backend that declares no variants is called as usual.
+    /// How it is made, of the ways that the backend declares. A backend in the same process may get other strides all the same.
     pub variant: Variant,
 }
 

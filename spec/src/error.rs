@@ -60,7 +60,7 @@ named! {
     }
 }
 
-/// An error with its fields, for implementations that classify their errors.
+/// An error with its fields, for implementations that classify their errors. [`ErrorFields`] says what each field is.
 ///
 /// ```
 /// # use gather_spec::{ErrorCode, GatherError};

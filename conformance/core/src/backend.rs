@@ -14,12 +14,65 @@ use crate::variants::Variants;
 use crate::words::name;
 
 /// Anything that answers calls. An instance is used by one thread at a time. A panic counts as a crash, and the instance
-/// is discarded.
+/// is discarded. A call that does not end hangs its test: in a program (`gatherspec run`) it would be a timeout.
+///
+/// ```
+/// use gather_conformance::Backend;
+/// use gather_conformance::backend::{Capability, Description, Identity};
+/// use gather_spec::{Call, DType, GatherError, Outcome, Profile, Tensor};
+///
+/// /// `torch.take` of bytes.
+/// struct Mine;
+///
+/// impl Backend for Mine {
+///     fn describe(&self) -> Description {
+///         let backend = Identity { name: "mine".into(), version: "1.0".into(), language: "Rust".into() };
+///         let (dtypes, index_dtypes) = (vec![DType::U8], vec![DType::I64]);
+///         let capability = Capability { profile: Profile::default(), dtypes, index_dtypes, ..Capability::default() };
+///         Description { backend, operators: [("torch.take".to_owned(), capability)].into() }
+///     }
+///
+///     fn call(&mut self, call: &Call) -> Outcome {
+///         // In the order of the operator's page, which names them `input` and `index`.
+///         let Some([params, indices]) = call.operands.in_order() else {
+///             return Outcome::Unsupported("two operands".into());
+///         };
+///         // Dtypes that are not declared come where the page refuses them.
+///         if (params.dtype(), indices.dtype()) != (DType::U8, DType::I64) {
+///             return Outcome::Unsupported("u8 by i64".into());
+///         }
+///         // Row-major, whatever the strides are.
+///         let (bytes, positions) = (params.to_le_bytes().unwrap(), indices.to_le_bytes().unwrap());
+///         let mut output = Vec::new();
+///         for (at, index) in positions.as_chunks().0.iter().enumerate() {
+///             let index = i64::from_le_bytes(*index);
+///             match usize::try_from(index).ok().and_then(|index| bytes.get(index)) {
+///                 Some(byte) => output.push(*byte),
+///                 None => {
+///                     let position = indices.shape().positions().nth(at).unwrap().to_vec();
+///                     let (index, bound) = (index.into(), bytes.len());
+///                     let error = GatherError::IndexOutOfRange { position, component: None, index, bound };
+///                     return Outcome::Error(error.into());
+///                 }
+///             }
+///         }
+///         Outcome::Output(Tensor::new(DType::U8, indices.shape().to_vec(), output).unwrap())
+///     }
+/// }
+/// # let tensor = |values: &[u8]| Tensor::new(DType::U8, [values.len()], values.to_vec()).unwrap();
+/// # let indices = Tensor::new(DType::I64, [2], vec![2u64, 0]).unwrap();
+/// # let operands = [("input", tensor(&[7, 8, 9])), ("index", indices)].into();
+/// # let call = Call::new(gather_spec::Operator::new("torch.take"), operands, Default::default());
+/// # assert_eq!(Mine.call(&call), Outcome::Output(tensor(&[9, 7])));
+/// ```
 pub trait Backend: Send {
-    /// The backend's name, operators, dtypes and policies.
+    /// The backend's name, operators, dtypes and policies. [`crate::builtin::signatures`] has the names of operands and attributes
+    /// of each operator.
     fn describe(&self) -> Description;
 
-    /// Answers one call. The tensors may have any strides.
+    /// Answers one call, within the dtypes and limits that are declared, or with a dtype that the operator's page refuses. The
+    /// tensors may have any strides: the harness lays them out in every way, declared or not. [`Outcome::Unsupported`] is a
+    /// failure where the call is within the declaration.
     fn call(&mut self, call: &Call) -> Outcome;
 
     /// Prepares a call for timing: puts its operands where the library wants them. Each run of the result then does all that a
@@ -244,10 +297,12 @@ pub struct Capability {
     /// The dtypes that it accepts although the operator's page does not list them.
     #[serde(default, deserialize_with = "crate::strict::object", skip_serializing_if = "Extends::is_empty")]
     pub extends: Extends,
-    /// The ways to make a call that it knows, besides the usual one.
+    /// The ways to make a call that it knows, besides the usual one; [`Call::variant`] says in which a call is. Those that compile
+    /// or make constants are the backend's part: the operands come as ever.
     #[serde(default, skip_serializing_if = "Variants::is_empty")]
     pub variants: Variants,
-    /// The most calls that it compiles for variants, over the whole suite; no limit if absent.
+    /// About how many calls of the whole suite are made in variants that are more than layouts, where compiling takes long; no
+    /// limit if absent.
     #[serde(default, deserialize_with = "crate::strict::present", skip_serializing_if = "Option::is_none")]
     pub compilations: Option<u64>,
 }

@@ -10,7 +10,7 @@
 /// let mut first = ChoiceSequence::from_seed(7);
 /// let mut again = ChoiceSequence::from_seed(7);
 /// assert_eq!(first.below(100), again.below(100));
-/// assert_eq!(Choices::from_draws(vec![]).below(100), 0);
+/// assert_eq!(ChoiceSequence::from_draws(vec![]).below(100), 0);
 /// ```
 #[derive(Clone, Debug)]
 pub struct ChoiceSequence {

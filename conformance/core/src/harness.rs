@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
 use gather_spec::load::Maker;
-use gather_spec::{Case, Run, Specification};
+use gather_spec::{Case, Run, Specification, Variant};
 use libtest_mimic::{Arguments, Failed, FormatSetting, Trial};
 
 use crate::backend::{Backend, Description};
@@ -17,6 +17,7 @@ use crate::deviations::Deviations;
 use crate::entry::Entry;
 use crate::judge::{Strictness, Verdict};
 use crate::judged::Judged;
+use crate::plan::in_names_of;
 use crate::report::{BackendReport, PageWidth, Problem};
 use crate::runner::InProcess;
 use crate::select::is_at;
@@ -28,10 +29,22 @@ const FAILED: u8 = 101;
 type Factory = dyn Fn() -> Box<dyn Backend> + Send + Sync;
 type Runner = InProcess<Box<dyn Fn() -> Box<dyn Backend> + Send>>;
 
-/// Runs the suite on the backends that a factory makes. This is the `main` of a test with `harness = false`.
+/// Runs the suite on the backends that a factory makes. This is the `main` of a test with `harness = false`:
 ///
-/// Each case is a test named by its id; a filter may be the id of one of its runs. An instance is used by one thread at a time. A panic gives the verdict `crash`,
-/// and the factory makes a new instance. Cases that the backend does not declare are shown as ignored.
+/// ```toml
+/// [dev-dependencies]
+/// gather-conformance = { version = "0.1", features = ["harness"] }
+/// gather-spec = "0.1"
+///
+/// [[test]]
+/// name = "conformance"
+/// harness = false
+/// ```
+///
+/// Each case is a test named by its id, and `profile` is one of what the backend declares. A filter may be the id of a run, such as
+/// `tf.gather_nd/rows/permuted[indices=constant]`. An instance is used by one thread at a time. A panic gives the verdict `crash`,
+/// and the factory makes a new instance. Cases that the backend does not declare are shown as ignored. The status is 0 if all that
+/// is declared conforms, 101 if a test fails, and 2 if nothing can be tested.
 ///
 /// ```no_run
 /// use std::process::ExitCode;
@@ -55,7 +68,8 @@ pub fn harness<B: Backend + 'static>(factory: impl Fn() -> B + Send + Sync + 'st
     run(boxed(factory), None)
 }
 
-/// Like [`harness`], with a file of known deviations. A listed deviation that does not occur fails its test.
+/// Like [`harness`], with a file of known deviations, of the form that `gatherspec run --write-deviations` drafts. A listed
+/// deviation that does not occur fails its test.
 #[must_use]
 pub fn harness_with<B: Backend + 'static>(
     factory: impl Fn() -> B + Send + Sync + 'static,
@@ -70,12 +84,9 @@ fn boxed<B: Backend + 'static>(factory: impl Fn() -> B + Send + Sync + 'static) 
 
 fn run(factory: Arc<Factory>, deviations: Option<&Path>) -> ExitCode {
     let mut arguments = Arguments::from_args();
-    // A test is a case; a filter may be the id of one of its runs.
-    let place = arguments.filter.as_ref().and_then(|filter| Some(filter[filter.find('[')?..].to_owned()));
-    if let (Some(place), Some(filter)) = (&place, &mut arguments.filter) {
-        filter.truncate(filter.len() - place.len());
-    }
-    let state = match HarnessState::new(factory, deviations, place) {
+    let written = arguments.filter.clone().unwrap_or_default();
+    let chosen_run = arguments.filter.as_mut().and_then(ChosenRun::split_off);
+    let state = match HarnessState::new(factory, deviations, chosen_run) {
         Ok(state) => Arc::new(state),
         Err(wrong) => {
             drop(writeln!(anstream::stderr(), "{}", guarded(&wrong)));
@@ -87,9 +98,8 @@ fn run(factory: Arc<Factory>, deviations: Option<&Path>) -> ExitCode {
     }
     let trials = trials(&state, &arguments);
     let (chosen, trials): (Vec<Option<usize>>, Vec<Trial>) = trials.into_iter().unzip();
-    let is_id = |filter: &&String| filter.contains('/');
-    if let Some(filter) = arguments.filter.as_ref().filter(is_id).filter(|_| chosen.is_empty()) {
-        eprintln!("no case has an id with `{filter}`: `gatherspec list cases` prints every id");
+    if chosen.is_empty() && written.contains('/') {
+        eprintln!("no case has an id with `{written}`: `--list` prints the id of every case");
         return ExitCode::from(FAILED);
     }
     let conclusion = libtest_mimic::run(&arguments, trials);
@@ -111,13 +121,31 @@ fn run(factory: Arc<Factory>, deviations: Option<&Path>) -> ExitCode {
     if idle.is_empty() { conclusion.exit_code() } else { ExitCode::from(FAILED) }
 }
 
+/// The runs of a case that a filter in brackets chooses: those at a place, in a variant.
+struct ChosenRun {
+    place: String,
+    variant: Variant,
+}
+
+impl ChosenRun {
+    /// What a filter says in brackets, which it loses: a test is a case.
+    fn split_off(filter: &mut String) -> Option<Self> {
+        let start = filter.find('[')?;
+        let (usual, variant) = Variant::split_id(filter);
+        filter.truncate(start);
+        // Brackets that name only a variant mean the default mode.
+        let place = usual.get(start..).filter(|place| !place.is_empty()).unwrap_or("[]").to_owned();
+        Some(Self { place, variant })
+    }
+}
+
 /// The state that all tests share.
 struct HarnessState {
     spec: Specification,
     factory: Arc<Factory>,
     deviations: Deviations,
-    /// The place of the only runs to make, if a filter has one.
-    place: Option<String>,
+    /// The only runs to make, if a filter names them.
+    chosen_run: Option<ChosenRun>,
     description: Description,
     /// The runs just outside the limits of the backend.
     probes: Arc<Probes>,
@@ -137,7 +165,9 @@ fn trials(state: &Arc<HarnessState>, arguments: &Arguments) -> Vec<(Option<usize
             if undeclared { trial.with_kind("not declared").with_ignored_flag(true) } else { trial }
         };
         // Whether a case is asked is known only once its runs are made.
-        if [false, true].into_iter().any(|undeclared| !arguments.is_filtered_out(&trial(undeclared))) {
+        if [false, true].into_iter().any(|undeclared| !arguments.is_filtered_out(&trial(undeclared)))
+            && (state.chosen_run.is_none() || !state.runs(case).is_empty())
+        {
             let undeclared = !state.description.declares(case) || state.not_asked(case).is_some();
             trials.push((Some(at), trial(undeclared)));
         }
@@ -153,7 +183,11 @@ fn trials(state: &Arc<HarnessState>, arguments: &Arguments) -> Vec<(Option<usize
 }
 
 impl HarnessState {
-    fn new(factory: Arc<Factory>, deviations: Option<&Path>, place: Option<String>) -> Result<Self, String> {
+    fn new(
+        factory: Arc<Factory>,
+        deviations: Option<&Path>,
+        chosen_run: Option<ChosenRun>,
+    ) -> Result<Self, String> {
         let spec = Specification::embedded()
             .map_err(|wrong| wrong.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n\n"))?;
         let deviations = match deviations {
@@ -167,7 +201,7 @@ impl HarnessState {
         }
         let probes = Arc::new(Probes::new(&description, &spec.cases));
         let idle = Mutex::new(vec![first.probing(Arc::clone(&probes))]);
-        Ok(Self { spec, factory, deviations, place, description, probes, idle, done: Mutex::default() })
+        Ok(Self { spec, factory, deviations, chosen_run, description, probes, idle, done: Mutex::default() })
     }
 
     /// A runner for exclusive use by one test.
@@ -180,7 +214,13 @@ impl HarnessState {
     fn runs(&self, case: &Arc<Case>) -> Vec<Run> {
         thread_local!(static MAKER: RefCell<Maker> = RefCell::default());
         let mut runs = MAKER.with_borrow_mut(|maker| maker.runs(case));
-        runs.retain(|run| self.place.as_ref().is_none_or(|place| is_at(case, &run.id, place)));
+        if let Some(ChosenRun { place, variant }) = &self.chosen_run {
+            let capability = self.description.operators.get(case.operator().as_str());
+            let variant = in_names_of(variant, case);
+            runs.iter_mut().for_each(|run| run.call.variant.clone_from(&variant));
+            let is_declared = |run: &Run| capability.is_some_and(|one| one.variants.admit(&run.call));
+            runs.retain(|run| is_at(case, &run.id, place) && (variant.is_usual() || is_declared(run)));
+        }
         runs
     }
 
@@ -207,9 +247,6 @@ impl HarnessState {
         let mut report = self.report();
         let mut result = |run| Entry::with_facts(run, runner.run(run));
         let runs = self.runs(case);
-        if runs.is_empty() {
-            return Err(format!("no run has the place {}", self.place.as_deref().unwrap_or_default()).into());
-        }
         let result = Entry::of_case(case, runs.iter().map(&mut result).collect());
         if let Ok(mut done) = self.done.lock() {
             done.insert(at, result.clone());

@@ -4,13 +4,15 @@
 //!   `gatherspec` has a `main` for a program that tests itself. [`builtin`] has the project's own two.
 //! - Speak the protocol: [`protocol`] has the messages, [`serve`] answers them for a backend, [`schemas`] describes them.
 //!
-//! A call goes to a backend: one in this process through `runner`, which repeats it over layouts (`layout`) and threads, or
-//! a program in a `process` of its own. `judge` turns the outcome into a verdict, and the
-//! verdict goes into a `report`, with the `difference` between outputs and the `deviations` that explain it. `select` selects
-//! cases, and `declared` leaves out what a backend does not declare.
+//! Calls, tensors, dtypes and outcomes are those of the crate `gather_spec`, which a backend needs as well, in the same version.
 //!
-//! The feature `harness` brings `harness`. The feature `internals` brings a module of that name, for the other crates of
+//! The feature `harness` brings the function `harness`. The feature `internals` brings a module of that name, for the other crates of
 //! this project: it may change in any release.
+
+// A call goes to a backend: one in this process through `runner`, which repeats it over layouts (`layout`) and threads, or a
+// program in a `process` of its own. `judge` turns the outcome into a verdict, and the verdict goes into a `report`, with the
+// `difference` between outputs and the `deviations` that explain it. `select` selects cases, and `declared` leaves out what a
+// backend does not declare.
 
 #![deny(unsafe_code)]
 #![cfg_attr(

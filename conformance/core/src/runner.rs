@@ -150,8 +150,12 @@ impl<F: Fn() -> B, B: Into<InProcessBackend>> InProcess<F> {
         RunResult { duration: Some(start.elapsed()), ..result.expect("there is at least one variant") }
     }
 
-    /// The variants of a run, without the layouts, which every backend in this process gets; none if none is declared.
+    /// The variants of a run, without the layouts, which every backend in this process gets; none if none is declared, or the run
+    /// is in one already.
     fn variants_of(&self, run: &Run) -> Vec<Variant> {
+        if !run.call.variant.is_usual() {
+            return Vec::new();
+        }
         let capability = self.description.operators.get(run.call.operator.as_str());
         let Some(capability) = capability.filter(|one| !one.variants.is_empty()) else { return Vec::new() };
         let Ok(declared) = capability.in_declared_dtypes(run) else { return Vec::new() };
