@@ -5,7 +5,7 @@
 //! `positions` hold; `memory` reads tensors, and `places` says what a call moves where. Every step is total:
 //! it must accept any input that a mutated earlier step lets through. Reads outside a tensor give `GARBAGE`.
 
-mod asked;
+mod call;
 pub mod memory;
 pub mod places;
 mod positions;
@@ -20,7 +20,7 @@ use gather_spec::{
     Call, Element, EmptyAxis, ErrorCode, ErrorFields, Form, Outcome, Profile, ReportedError, Signature,
 };
 
-pub use asked::{Model, ModelCall, ShapeParts, SliceSource, given_batch, place};
+pub use call::{Model, ModelCall, ShapeParts, SliceSource, given_batch, place};
 pub use positions::{count, from_start, multi_index, row_major, row_major_signed, tensor};
 pub use steps::{
     axis, batch_dims, bound_of, dims, element, exempt, faulty, filler, fits, flatten, index, index_at,

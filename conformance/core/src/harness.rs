@@ -20,7 +20,7 @@ use crate::judged::Judged;
 use crate::plan::in_names_of;
 use crate::report::{BackendReport, PageWidth, Problem};
 use crate::runner::InProcess;
-use crate::select::is_at;
+use crate::select::{is_at, without_variant};
 use crate::style::guarded;
 
 /// The status of a run with failures, as libtest has it.
@@ -130,11 +130,9 @@ struct ChosenRun {
 impl ChosenRun {
     /// What a filter says in brackets, which it loses: a test is a case.
     fn split_off(filter: &mut String) -> Option<Self> {
-        let start = filter.find('[')?;
-        let (usual, variant) = Variant::split_id(filter);
-        filter.truncate(start);
-        // Brackets that name only a variant mean the default mode.
-        let place = usual.get(start..).filter(|place| !place.is_empty()).unwrap_or("[]").to_owned();
+        let (usual, variant) = without_variant(filter);
+        let place = usual[usual.find('[')?..].to_owned();
+        filter.truncate(usual.len() - place.len());
         Some(Self { place, variant })
     }
 }

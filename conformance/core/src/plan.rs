@@ -1,7 +1,8 @@
 //! Which variants a run is made in.
 //!
 //! A documented example and a bad index meet every declared value; any other run has one variant, which follows from its id
-//! alone, so that a new case changes no other's. An answer must not depend on the variant: the expectation is the run's.
+//! alone, so that a new case changes no other's, and one with a view where there can be a view. An answer must not depend on the
+//! variant: the expectation is the run's.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +21,7 @@ use crate::words::counted;
 pub enum VariantsAsked {
     /// Of each run every value, and the usual variant.
     All,
-    /// Of a documented example and a bad index likewise, of each other run one variant.
+    /// Of a documented example and a bad index likewise, of each other run one variant, and one with a view if it can have one.
     #[default]
     Turns,
     /// The same, and of each run the usual variant, too: for runs that are chosen one by one.

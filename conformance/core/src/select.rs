@@ -107,6 +107,16 @@ fn words_of(place: &str) -> impl Iterator<Item = &str> {
     inside.split(',').map(str::trim).filter(|word| !word.is_empty())
 }
 
+/// A pattern or a filter without the variant that its brackets name, and that. Brackets that name no mode mean the default mode,
+/// also if they name nothing but a variant.
+pub(crate) fn without_variant(text: &str) -> (String, Variant) {
+    let (mut text, variant) = Variant::split_id(text);
+    if !variant.is_usual() && !text.contains('[') {
+        text.push_str("[]");
+    }
+    (text, variant)
+}
+
 /// Whether a run of a case is at a place, which may name any of its dtypes and sizes, and its mode; without a mode, the run is
 /// in the default mode.
 pub(crate) fn is_at(case: &Case, run: &str, place: &str) -> bool {
@@ -262,11 +272,7 @@ impl Pattern {
         if text.chars().nth(LONGEST).is_some() {
             return Err(format!("the pattern `{}` has more than {LONGEST} characters", words::name(text)));
         }
-        let (written, (mut text, variant)) = (text.to_owned(), Variant::split_id(text));
-        // Brackets that name no mode mean the default mode, also if they name nothing but a variant.
-        if !variant.is_usual() && !text.contains('[') {
-            text.push_str("[]");
-        }
+        let (written, (text, variant)) = (text.to_owned(), without_variant(text));
         let (name, place) = split(&text);
         let is_place = place.ends_with(']') && place.rfind(['[', '*']) == Some(0);
         let has_both = is_place && name.contains(['*', '?', '{', '\\']);

@@ -6,7 +6,7 @@ use gather_spec::{
     BadIndex, DType, Element, ErrorCode, ErrorFields, NegativeIndex, Roles, Signature, Tensor,
 };
 
-use super::asked::{ModelCall, ShapeParts, SliceSource};
+use super::call::{ModelCall, ShapeParts, SliceSource};
 use super::memory::ParamsElements;
 use super::positions::{count, from_start, multi_index, row_major, row_major_signed};
 use super::{memory, windowed};

@@ -3,8 +3,8 @@
 use gather_spec::signature::{CollapsedSize, SliceBound};
 use gather_spec::{DimensionNumbers, DimensionRule, ErrorCode};
 
-pub use super::asked::WindowNumbers;
-use super::asked::{ModelCall, ShapeParts, place};
+pub use super::call::WindowNumbers;
+use super::call::{ModelCall, ShapeParts, place};
 use super::positions::{count, multi_index, row_major, row_major_signed};
 
 /// The dimension numbers of a call, with defaults for what it omits.
