@@ -1,15 +1,18 @@
 """LiteRT, once TensorFlow Lite, on the CPU: its own GATHER_ND and GATHER, each call a model of one node with the shapes
-of the call. GATHER_ND has no batch_dims."""
+of the call. A constant operand is in a buffer of the model. GATHER_ND has no batch_dims."""
 
+import itertools
+import struct
 from functools import lru_cache
 
 import flatbuffers
 import ml_dtypes
+import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 from ai_edge_litert.interpreter import Interpreter
 
 import ai_edge_litert
-from gatherspec_kit import Operator, Tensor, Unsupported, numpy_load, numpy_store, serve
+from gatherspec_kit import CONSTANT, Operator, Tensor, Unsupported, numpy_load, numpy_store, serve
 
 TYPES = {
     "bool": "BOOL", "i8": "INT8", "u8": "UINT8", "i16": "INT16", "u16": "UINT16", "i32": "INT32", "u32": "UINT32",
@@ -23,29 +26,41 @@ VERSIONS = {"GATHER_ND": 6, "GATHER": 8}
 
 
 def load(tensor):
-    """The type and the array."""
+    """The type, the dims, the data of a constant, and the array."""
     kind = getattr(schema.TensorType, TYPES[tensor.dtype])
-    if tensor.dtype == "bf16":
-        return kind, numpy_load(Tensor("u16", tensor.shape, tensor.data)).view(ml_dtypes.bfloat16)
-    return kind, numpy_load(tensor)
+    of = Tensor("u16", tensor.shape, tensor.data) if tensor.dtype == "bf16" else tensor
+    array = numpy_load(of)
+    buffer = None
+    if tensor.constant:
+        buffer = texts(tensor.data) if tensor.dtype == "string" else bytes(tensor.data)
+    return kind, tensor.shape, buffer, array.view(ml_dtypes.bfloat16) if tensor.dtype == "bf16" else array
+
+
+def texts(data):
+    """A buffer of strings: how many, where each begins and the last ends, and their bytes."""
+    starts = itertools.accumulate(map(len, data), initial=4 * (len(data) + 2))
+    return struct.pack(f"<{len(data) + 2}i", len(data), *starts) + b"".join(data)
 
 
 def store(output):
-    output = output[1] if isinstance(output, tuple) else output  # an operand
+    output = output[3] if isinstance(output, tuple) else output  # an operand
     if output.dtype == ml_dtypes.bfloat16:
         return Tensor("bf16", output.shape, output.tobytes())
     return numpy_store(output)
 
 
-def tensor(kind, shape):
-    made = schema.TensorT()
+def tensor(model, kind, shape, data=None):
+    made, buffer = schema.TensorT(), schema.BufferT()
     made.type, made.shape, made.hasRank = kind, list(shape), True
+    if data is not None:
+        buffer.data, made.buffer = np.frombuffer(data, np.uint8), len(model.buffers)
+        model.buffers.append(buffer)
     return made
 
 
 @lru_cache(maxsize=16)
-def interpreter(name, params, indices, options):
-    """A model of one node, whose operands are given by type and shape, ready to run."""
+def interpreter(name, operands, options):
+    """A model of one node, whose operands are given by type, dims and the data of a constant, ready to run."""
     code, node, graph, model = schema.OperatorCodeT(), schema.OperatorT(), schema.SubGraphT(), schema.ModelT()
     code.builtinCode = code.deprecatedBuiltinCode = getattr(schema.BuiltinOperator, name)
     code.version = VERSIONS[name]
@@ -53,9 +68,11 @@ def interpreter(name, params, indices, options):
         node.builtinOptionsType, node.builtinOptions = schema.BuiltinOptions.GatherOptions, schema.GatherOptionsT()
         node.builtinOptions.axis, node.builtinOptions.batchDims = options
     node.inputs, node.outputs = [0, 1], [2]
-    graph.tensors = [tensor(*params), tensor(*indices), tensor(params[0], ())]
-    graph.inputs, graph.outputs, graph.operators = [0, 1], [2], [node]
-    model.version, model.operatorCodes, model.subgraphs, model.buffers = 3, [code], [graph], [schema.BufferT()]
+    model.buffers = [schema.BufferT()]  # of all tensors without data
+    graph.tensors = [tensor(model, *operand) for operand in operands] + [tensor(model, operands[0][0], ())]
+    graph.inputs = [at for at, operand in enumerate(operands) if operand[2] is None]
+    graph.outputs, graph.operators = [2], [node]
+    model.version, model.operatorCodes, model.subgraphs = 3, [code], [graph]
     builder = flatbuffers.Builder()
     builder.Finish(model.Pack(builder), b"TFL3")
     made = Interpreter(model_content=bytes(builder.Output()))
@@ -64,9 +81,10 @@ def interpreter(name, params, indices, options):
 
 
 def run(name, params, indices, *options):
-    made = interpreter(name, *[(kind, array.shape) for kind, array in (params, indices)], options)
-    made.set_tensor(0, params[1])
-    made.set_tensor(1, indices[1])
+    made = interpreter(name, (params[:3], indices[:3]), options)
+    for at, (_, _, data, array) in enumerate((params, indices)):
+        if data is None:
+            made.set_tensor(at, array)
     made.invoke()
     return made.get_tensor(2)
 
@@ -79,14 +97,14 @@ def gather_nd(params, indices, batch_dims=0):
 
 def gather(params, indices, axis=None, batch_dims=0, validate_indices=None):
     if axis is None:
-        axis = batch_dims + indices[1].ndim if batch_dims < 0 else batch_dims
+        axis = batch_dims + len(indices[1]) if batch_dims < 0 else batch_dims
     return run("GATHER", params, indices, axis, batch_dims)
 
 
 operators = {
-    "tf.gather_nd": Operator(gather_nd, DTYPES, ["i32", "i64"], ["batch_dims"]),
-    "tf.raw_ops.GatherNd": Operator(gather_nd, DTYPES, ["i16", "i32", "i64"]),
-    "tf.gather": Operator(gather, DTYPES, ["i32", "i64"], ["axis", "batch_dims", "validate_indices"]),
-    "paddle.gather_nd": Operator(gather_nd, DTYPES, ["i32", "i64"]),
+    "tf.gather_nd": Operator(gather_nd, DTYPES, ["i32", "i64"], ["batch_dims"], variants=[CONSTANT]),
+    "tf.raw_ops.GatherNd": Operator(gather_nd, DTYPES, ["i16", "i32", "i64"], variants=[CONSTANT]),
+    "tf.gather": Operator(gather, DTYPES, ["i32", "i64"], ["axis", "batch_dims", "validate_indices"], variants=[CONSTANT]),
+    "paddle.gather_nd": Operator(gather_nd, DTYPES, ["i32", "i64"], variants=[CONSTANT]),
 }
 serve(name="litert", version=ai_edge_litert.__version__, load=load, store=store, operators=operators)

@@ -1,5 +1,5 @@
 """StableHLO's own interpreter, as it comes with jaxlib: `stablehlo.gather` as it is. A call becomes a module with the
-types and attributes of the call. The verifier refuses what breaks a constraint and infers the type of the result; the
+types and attributes of the call; a constant operand is a constant of its body. The verifier refuses what breaks a constraint and infers the type of the result; the
 interpreter evaluates the module. The functions are private to jaxlib, so the adapter first tries a small gather."""
 
 import sys
@@ -7,7 +7,7 @@ from array import array
 
 import jaxlib.version
 
-from gatherspec_kit import SIZES, Operator, Tensor, Unsupported, serve
+from gatherspec_kit import CONSTANT, SIZES, Operator, Tensor, Unsupported, serve
 
 PINNED = "0.10.2"  # of jaxlib, as in requirements.in
 FOUND = jaxlib.version.__version__
@@ -55,20 +55,23 @@ def interleaved(real, imaginary, size):
 def gather(operand, start_indices, slice_sizes=(), indices_are_sorted=None, **numbers):
     """A dimension number that is not sent is not in the text of the attribute. A module must have `slice_sizes`."""
     with fresh_context(), ir.Location.unknown():
-        operands = [constant(operand), constant(start_indices)]
-        kinds = [one.type for one in operands]
+        made = [(constant(tensor), tensor.constant) for tensor in (operand, start_indices)]
+        arguments = [one for one, is_constant in made if not is_constant]
+        kinds = [one.type for one in arguments]
         module = ir.Module.create()
         with ir.InsertionPoint(module.body):
             main = func.FuncOp("main", (kinds, []))
         with ir.InsertionPoint(main.add_entry_block()):
+            given = iter(main.arguments)
+            operands = [hlo.constant(one) if is_constant else next(given) for one, is_constant in made]
             text = ", ".join(f"{name} = {value}" for name, value in numbers.items())
             dimension_numbers = ir.Attribute.parse(f"#stablehlo.gather<{text}>")
-            result = hlo.gather(*main.arguments, dimension_numbers, slice_sizes, indices_are_sorted=indices_are_sorted)
+            result = hlo.gather(*operands, dimension_numbers, slice_sizes, indices_are_sorted=indices_are_sorted)
             returned = func.ReturnOp(parts(result))
         types = ir.FunctionType.get(kinds, [one.type for one in returned.operands])
         main.attributes["function_type"] = ir.TypeAttr.get(types)
         module.operation.verify()
-        outputs = [memoryview(output).tobytes() for output in eval_module(module, operands)]
+        outputs = [memoryview(output).tobytes() for output in eval_module(module, arguments)]
         data = outputs[0] if len(outputs) == 1 else interleaved(*outputs, SIZES[operand.dtype] // 2)
         return Tensor(operand.dtype, ir.RankedTensorType(result.type).shape, data)
 
@@ -90,6 +93,6 @@ except Exception as error:
     sys.exit(f"StableHLO's interpreter does not work in jaxlib {FOUND}; this adapter is for {PINNED}: {error!r}")
 
 attributes = [*NUMBERS, "slice_sizes", "indices_are_sorted"]
-operators = {"stablehlo.gather": Operator(gather, ELEMENTS, INTEGERS, attributes, bad="clamp")}
+operators = {"stablehlo.gather": Operator(gather, ELEMENTS, INTEGERS, attributes, bad="clamp", variants=[CONSTANT])}
 as_it_is = lambda tensor: tensor
 serve(name="stablehlo", version=VERSION, load=as_it_is, store=as_it_is, operators=operators)

@@ -15,7 +15,12 @@ const DATA_TYPES = {
   f32: "float32", f16: "float16", i32: "int32", u32: "uint32", i64: "int64", u64: "uint64", i8: "int8", u8: "uint8",
 };
 const BYTES = { f32: 4, f16: 2, i32: 4, u32: 4, i64: 8, u64: 8, i8: 1, u8: 1 };
-const OPERATORS = ["gather", "gatherElements", "gatherND"];
+// The operands that are constants of the graph in each call: on the CPU, Chromium builds gatherElements with no other indices.
+const ALWAYS = { gather: [], gatherElements: ["indices"], gatherND: [] };
+const OPERATORS = Object.keys(ALWAYS);
+// The operands that a call may ask to be constants.
+const asked = (method) => ["input", "indices"].filter((name) => !ALWAYS[method].includes(name)).map((name) => `${name}=constant`);
+const VARIANTS = Object.fromEntries(OPERATORS.map((method) => [method, asked(method)]));
 // For the page to open, of 10 ms each.
 const MOST_WAITS = 3000;
 
@@ -29,14 +34,16 @@ async function open() {
 }
 
 /** The output of a call: its data type, its shape, and its bytes in base64. */
-async function run(method, input, indices, options) {
-  const [params, rows] = [input, indices].map(({ data, ...descriptor }) => ({ descriptor, bytes: Uint8Array.fromBase64(data) }));
+async function run(method, input, indices, constants, options) {
   const builder = new MLGraphBuilder(context);
-  const operand = builder.input("input", params.descriptor);
-  // On the CPU, Chromium builds gatherElements with constant indices only.
-  const constant = method === "gatherElements";
-  const places = constant ? builder.constant(rows.descriptor, rows.bytes) : builder.input("indices", rows.descriptor);
-  const output = builder[method](operand, places, options);
+  const given = [];
+  const [params, rows] = Object.entries({ input, indices }).map(([name, { data, ...descriptor }]) => {
+    const bytes = Uint8Array.fromBase64(data);
+    if (constants.includes(name)) return builder.constant(descriptor, bytes);
+    given.push({ name, descriptor, bytes });
+    return builder.input(name, descriptor);
+  });
+  const output = builder[method](params, rows, options);
   const { dataType, shape } = output;
   const owned = [];
   const tensor = async (descriptor, bytes) => {
@@ -46,8 +53,8 @@ async function run(method, input, indices, options) {
   };
   try {
     owned.push(await builder.build({ output }));
-    const inputs = { input: await tensor(params.descriptor, params.bytes) };
-    if (!constant) inputs.indices = await tensor(rows.descriptor, rows.bytes);
+    const inputs = {};
+    for (const { name, descriptor, bytes } of given) inputs[name] = await tensor(descriptor, bytes);
     const outputs = { output: await tensor({ dataType, shape: [...shape] }) };
     context.dispatch(owned[0], inputs, outputs);
     const bytes = new Uint8Array(await context.readTensor(outputs.output));
@@ -165,11 +172,15 @@ function operand({ dtype, shape, data, file, offset }) {
   return { dataType: DATA_TYPES[dtype], shape, data };
 }
 
-async function reply({ inPage }, { cmd, operator, operands, attributes }) {
+async function reply({ inPage }, { cmd, operator, operands, attributes, variant = "" }) {
   const method = operator?.replace("webnn.", "");
   if (cmd !== "call" || !OPERATORS.includes(method)) return { unsupported: `${cmd} ${operator}` };
+  const variants = variant === "" ? [] : variant.split(",");
+  const unknown = variants.find((one) => !VARIANTS[method].includes(one));
+  if (unknown !== undefined) return { unsupported: `${operator} with ${unknown}` };
+  const constants = [...ALWAYS[method], ...variants.map((one) => one.split("=")[0])];
   try {
-    const result = await inPage(run, method, operand(operands.input), operand(operands.indices), attributes);
+    const result = await inPage(run, method, operand(operands.input), operand(operands.indices), constants, attributes);
     if (result.lost !== undefined) fail(`the context is lost: ${result.lost}`);
     return { output: { dtype: nameOf(result.dataType), shape: result.shape, data: result.data } };
   } catch (error) {
@@ -180,8 +191,10 @@ async function reply({ inPage }, { cmd, operator, operands, attributes }) {
 const opened = await page(process.argv[2]).catch((error) => fail(error.stack));
 const limits = await opened.inPage(open).catch((error) => fail(`this Chromium has no WebNN: ${error.message}`));
 const profile = { bad: "clamp", negative: "wrap" };
-const operators = Object.fromEntries(OPERATORS.map((method) =>
-  [`webnn.${method}`, { profile, dtypes: named(limits[method].input), index_dtypes: named(limits[method].indices) }]));
+const operators = Object.fromEntries(OPERATORS.map((method) => {
+  const [dtypes, index_dtypes] = [limits[method].input, limits[method].indices].map(named);
+  return [`webnn.${method}`, { profile, dtypes, index_dtypes, variants: VARIANTS[method] }];
+}));
 
 for await (const line of createInterface({ input: process.stdin })) {
   const message = JSON.parse(line);
