@@ -81,20 +81,21 @@ class Operator:
 
     `variants` are the ways in which the function can be called besides the usual one: LAYOUTS, CONSTANT and SYMBOLIC where
     `load` sees to it, or texts such as "indices=constant". `compile` makes a compiled function of a function, and declares
-    COMPILED and CONSTANT; `compile_symbolic` does so for arguments of unknown dims, which it gets as well, and declares
+    COMPILED and, unless `constants` is False, CONSTANT; `compile_symbolic` does so for arguments of unknown dims, which it gets as well, and declares
     SYMBOLIC. `compilations` is the most calls to compile in a run of the whole suite."""
 
     def __init__(
         self, function, dtypes, index_dtypes, attributes=(), bad="error", negative="reject", into=None,
-        more_dtypes=(), more_index_dtypes=(), variants=(), compile=None, compile_symbolic=None, compilations=None,
-        **limits,
+        more_dtypes=(), more_index_dtypes=(), variants=(), compile=None, compile_symbolic=None, constants=True,
+        compilations=None, **limits,
     ):
         unknown = sorted(set(limits) - LIMITS)
         if unknown:
             raise TypeError(f"unknown limits: {', '.join(unknown)}; there are {', '.join(sorted(LIMITS))}")
         self.function, self.attributes, self.into = function, attributes, into
         self.compile, self.compile_symbolic = compile, compile_symbolic
-        variants = [*variants, *([CONSTANT, COMPILED] if compile else []), *([SYMBOLIC] if compile_symbolic else [])]
+        compiled = [COMPILED, *([CONSTANT] if constants else [])] if compile else []
+        variants = [*variants, *compiled, *([SYMBOLIC] if compile_symbolic else [])]
         self.declared = {
             "profile": {"bad": bad, "negative": negative},
             "dtypes": list(dtypes),
@@ -299,6 +300,8 @@ class _Backend:
 
     def _with_constants(self, function, operands, attributes):
         """A function of the operands that are no constants. It loads the others where it is called: while it is compiled."""
+        if not any(tensor.constant for tensor in operands.values()):
+            return lambda *arguments: function(*arguments, **attributes)
 
         def of_arguments(*arguments):
             rest = iter(arguments)

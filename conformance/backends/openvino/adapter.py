@@ -1,11 +1,13 @@
-"""OpenVINO on the CPU, by its own operators. A call becomes a model with the shapes of the call."""
+"""OpenVINO on the CPU, by its own operators. A call becomes a model with the shapes of the call; a constant operand is no
+parameter of the model, nor is the axis, and symbolic dims are dynamic, but for the last of the indices of GatherND, on which
+the rank of its output depends."""
 
 from functools import lru_cache
 
 import openvino as ov
 from openvino import opset5, opset6, opset7, opset8
 
-from gatherspec_kit import NUMPY, Operator, Tensor, Unsupported, numpy_load, serve
+from gatherspec_kit import NUMPY, SYMBOLIC, Operator, Tensor, Unsupported, numpy_load, serve
 
 TYPES = {dtype: getattr(ov.Type, dtype) for dtype in [*NUMPY, "bf16"] if dtype not in ("bool", "c64", "c128")}
 TYPES["bool"] = ov.Type.boolean
@@ -14,40 +16,58 @@ INTEGERS = ["i64", "i32", "i8", "i16", "u8", "u16", "u32", "u64"]
 CORE = ov.Core()
 
 
+def filled(dtype, shape, data):
+    if dtype == "bf16":
+        return ov.Tensor(numpy_load(Tensor("u16", shape, data)), shape, ov.Type.bf16)
+    return ov.Tensor(numpy_load(Tensor(dtype, shape, data)))
+
+
 def load(tensor):
+    """The tensor, and what the model says of it: the dtype, the dims, and the data of a constant."""
     if tensor.dtype not in TYPES:
         return None
-    if tensor.dtype == "bf16":
-        return ov.Tensor(numpy_load(Tensor("u16", tensor.shape, tensor.data)).copy(), tensor.shape, ov.Type.bf16)
-    return ov.Tensor(numpy_load(tensor))
+    constant = tensor.constant or tensor.operand == "axis"
+    dims = (-1,) * len(tensor.shape) if tensor.symbolic and not constant else tensor.shape
+    return filled(tensor.dtype, tensor.shape, tensor.data), (tensor.dtype, dims, tensor.data if constant else None)
 
 
 def store(output):
+    output = output[0] if isinstance(output, tuple) else output  # an operand
     return Tensor(NAMES[output.element_type], output.shape, output.data.tobytes())
 
 
 @lru_cache(maxsize=16)
-def request(function, data, indices, axis, attributes):
-    """A compiled model of operands that are given by shape and type, and of an axis with its elements."""
-    operands = [opset8.parameter(list(shape), kind) for shape, kind in (data, indices)]
-    constants = [ov.op.Constant(kind, ov.Shape(shape), list(elements)) for shape, kind, elements in axis]
-    model = ov.Model([function(*operands, *constants, **dict(attributes))], operands, "gather")
+def request(function, operands, attributes):
+    """A compiled model."""
+
+    def node(dtype, dims, data):
+        if data is None:
+            return opset8.parameter(ov.PartialShape(list(dims)), TYPES[dtype])
+        return ov.op.Constant(filled(dtype, dims, data))
+
+    nodes = [node(*operand) for operand in operands]
+    parameters = [node for node, (_, _, data) in zip(nodes, operands) if data is None]
+    model = ov.Model([function(*nodes, **dict(attributes))], parameters, "gather")
     return CORE.compile_model(model, "CPU").create_infer_request()
 
 
 def operator(function, index_dtypes, attribute, bad="unspecified", negative="wrap"):
-    def call(data, indices, *axis, **attributes):
-        if data is None or indices is None or None in axis:
+    def call(*operands, **attributes):
+        if None in operands:
             raise Unsupported("the CPU plugin of OpenVINO gathers neither complex numbers nor strings")
-        of = lambda tensor: (tuple(tensor.shape), tensor.element_type)
-        constants = tuple((*of(tensor), tuple(tensor.data.ravel().tolist())) for tensor in axis)
-        made = request(function, of(data), of(indices), constants, tuple(attributes.items()))
-        made.set_input_tensor(0, data)
-        made.set_input_tensor(1, indices)
+        said = [model for _, model in operands]
+        if len(said) == 2 and "batch_dims" == attribute:
+            dtype, dims, data = said[1]
+            said[1] = dtype, (*dims[:-1], *operands[1][0].shape[-1:]), data
+        made = request(function, tuple(said), tuple(attributes.items()))
+        arguments = [tensor for tensor, (_, _, data) in operands if data is None]
+        for at, tensor in enumerate(arguments):
+            made.set_input_tensor(at, tensor)
         made.infer()
         return made.get_output_tensor(0)
 
-    return Operator(call, TYPES, index_dtypes, [attribute], bad, negative)
+    variants = ["data=constant", "indices=constant", SYMBOLIC]
+    return Operator(call, TYPES, index_dtypes, [attribute], bad, negative, variants=variants)
 
 
 serve(

@@ -1,10 +1,14 @@
-"""PyTorch on the CPU, by its own operators. Nothing is checked that PyTorch itself does not check."""
+"""PyTorch on the CPU, by its own operators: eagerly, in any strides that it has, and compiled by `torch.compile`, for the
+shapes of the call or for dynamic ones. Nothing is checked that PyTorch itself does not check."""
 
 import ctypes
+import os
+import shutil
+import warnings
 
 import torch
 
-from gatherspec_kit import Operator, Tensor, Unsupported, serve
+from gatherspec_kit import NUMPY, Operator, Tensor, Unsupported, numpy_load, serve
 
 DTYPES = {
     "bool": torch.bool, "i8": torch.int8, "u8": torch.uint8, "i16": torch.int16, "u16": torch.uint16,
@@ -13,20 +17,32 @@ DTYPES = {
 }
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
 TAKEN = [name for name in DTYPES if name not in ("u16", "u32", "u64")]  # the others take() does not implement
+# It has no negative strides.
+LAYOUTS = [f"operands={layout}" for layout in ("transposed", "offset", "stride-0", "view")]
 
 
 def load(tensor):
     if tensor.dtype not in DTYPES:
         raise Unsupported(f"PyTorch has no {tensor.dtype}")
-    dtype = DTYPES[tensor.dtype]
-    if not tensor.data:  # which frombuffer refuses
-        return torch.empty(tensor.shape, dtype=dtype)
-    return torch.frombuffer(bytearray(tensor.data), dtype=dtype).reshape(tensor.shape)
+    bits = Tensor(tensor.dtype if tensor.dtype in NUMPY else "u16", tensor.shape, tensor.data)
+    bits.layout = tensor.layout
+    return torch.from_numpy(numpy_load(bits)).view(DTYPES[tensor.dtype])
 
 
 def store(output):
     output = output.contiguous()
     return Tensor(NAMES[output.dtype], output.shape, ctypes.string_at(output.data_ptr(), output.nbytes))
+
+
+def compiled(function, arguments=(), dynamic=False):
+    torch.compiler.reset()  # after some compilations of a function it would be called eagerly
+    return torch.compile(function, fullgraph=True, dynamic=dynamic)
+
+
+def operator(function, *more, **options):
+    if COMPILES:
+        options |= {"compile": compiled, "compile_symbolic": lambda *made: compiled(*made, dynamic=True)}
+    return Operator(function, *more, variants=LAYOUTS, constants=False, compilations=60, **options)
 
 
 def along(function, index_dtypes, attributes):
@@ -35,9 +51,15 @@ def along(function, index_dtypes, attributes):
     def call(input, index, **attributes):
         return function(input, index=index, **attributes)
 
-    return Operator(call, DTYPES, index_dtypes, attributes, into=call)
+    return operator(call, DTYPES, index_dtypes, attributes, into=call)
 
 
+# Of what broadcast_to gives, which is not written to.
+warnings.filterwarnings("ignore", "The given NumPy array is not writable")
+# It compiles by a compiler of C++, which takes some seconds the first time: longer than a call may.
+COMPILES = shutil.which(os.environ.get("CXX", "g++")) is not None
+if COMPILES:
+    compiled(torch.neg)(torch.ones(1))
 serve(
     name="pytorch",
     version=torch.__version__,
@@ -47,11 +69,11 @@ serve(
     operators={
         "torch.gather": along(torch.gather, ["i64"], ["dim", "sparse_grad"]),
         "torch.index_select": along(torch.index_select, ["i32", "i64"], ["dim"]),
-        "torch.take": Operator(torch.take, TAKEN, ["i64"], negative="wrap", into=torch.take),
-        "torch.take_along_dim": Operator(
+        "torch.take": operator(torch.take, TAKEN, ["i64"], negative="wrap", into=torch.take),
+        "torch.take_along_dim": operator(
             torch.take_along_dim, DTYPES, ["i64"], ["dim"], negative="wrap", into=torch.take_along_dim
         ),
-        "torch.nn.functional.embedding": Operator(
+        "torch.nn.functional.embedding": operator(
             torch.nn.functional.embedding, DTYPES, ["i32", "i64"], ["padding_idx", "scale_grad_by_freq", "sparse"]
         ),
     },
