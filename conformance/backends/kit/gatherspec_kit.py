@@ -11,7 +11,7 @@
     )
 
 `load` makes the library's array of a Tensor, `store` makes a Tensor of what the function returned; for NumPy arrays
-both are here: `numpy_load`, `numpy_store`. An attribute that is an element, such as `fill_value`, comes through `load`
+both are here: `numpy_load`, `numpy_store`, and for models of ONNX `onnx_operand`, `onnx_model`. An attribute that is an element, such as `fill_value`, comes through `load`
 too, with the shape (). An exception is an error without a code, and its traceback goes to standard error, as does whatever
 the library prints. `Unsupported` says that there is no such thing. After each call the kit stores the operands as well: one
 that the function wrote to is `input-changed`.
@@ -49,6 +49,11 @@ NUMPY = {
     "bool": "?", "i8": "<i1", "u8": "<u1", "i16": "<i2", "u16": "<u2", "f16": "<f2", "i32": "<i4", "u32": "<u4",
     "f32": "<f4", "i64": "<i8", "u64": "<u8", "f64": "<f8", "c64": "<c8", "c128": "<c16",
 }
+# The numbers of the types in ONNX.
+ONNX = {
+    "f32": 1, "u8": 2, "i8": 3, "u16": 4, "i16": 5, "i32": 6, "i64": 7, "string": 8, "bool": 9, "f16": 10, "f64": 11,
+    "u32": 12, "u64": 13, "c64": 14, "c128": 15, "bf16": 16,
+}
 
 
 class Unsupported(Exception):
@@ -64,13 +69,14 @@ class Tensor:
     above 256 MiB a read-only memoryview of a file. ctypes takes only the first by itself; both have the address
     `numpy.frombuffer(data, "u1").ctypes.data`.
 
-    An operand has its name as `operand`. Its variant is `layout`, such as "transposed", and whether it is `constant`;
-    `symbolic` says that the function shall be made for unknown dims."""
+    An operand has its name as `operand`. Its variant is `layout`, such as "transposed", and whether it is `constant`; `dims` is
+    the shape for which the function shall be made, with None for each dim that it shall not know."""
 
-    operand, layout, view, constant, symbolic = None, None, False, False, False
+    operand, layout, view, constant = None, None, False, False
 
     def __init__(self, dtype, shape, data):
         self.dtype, self.shape, self.data = dtype, tuple(shape), data
+        self.dims = self.shape
 
 
 class Operator:
@@ -82,18 +88,19 @@ class Operator:
     `variants` are the ways in which the function can be called besides the usual one: LAYOUTS, CONSTANT and SYMBOLIC where
     `load` sees to it, or texts such as "indices=constant". `compile` makes a compiled function of a function, and declares
     COMPILED and, unless `constants` is False, CONSTANT; `compile_symbolic` does so for arguments of unknown dims, which it gets as well, and declares
-    SYMBOLIC. `compilations` is the most calls to compile in a run of the whole suite."""
+    SYMBOLIC; with `known_depth` the last dim of the last operand stays known, where the rank of an output depends on it.
+    `compilations` is the most calls to compile in a run of the whole suite."""
 
     def __init__(
         self, function, dtypes, index_dtypes, attributes=(), bad="error", negative="reject", into=None,
         more_dtypes=(), more_index_dtypes=(), variants=(), compile=None, compile_symbolic=None, constants=True,
-        compilations=None, **limits,
+        known_depth=False, compilations=None, **limits,
     ):
         unknown = sorted(set(limits) - LIMITS)
         if unknown:
             raise TypeError(f"unknown limits: {', '.join(unknown)}; there are {', '.join(sorted(LIMITS))}")
         self.function, self.attributes, self.into = function, attributes, into
-        self.compile, self.compile_symbolic = compile, compile_symbolic
+        self.compile, self.compile_symbolic, self.known_depth = compile, compile_symbolic, known_depth
         compiled = [COMPILED, *([CONSTANT] if constants else [])] if compile else []
         variants = [*variants, *compiled, *([SYMBOLIC] if compile_symbolic else [])]
         self.declared = {
@@ -126,6 +133,31 @@ def numpy_load(tensor):
     array = numpy.frombuffer(tensor.data, NUMPY[tensor.dtype])
     array = (array if isinstance(tensor.data, memoryview) else array.copy()).reshape(tensor.shape)
     return _laid_out(array, tensor.layout)
+
+
+def onnx_operand(tensor):
+    """What a model of ONNX says of an operand: the number of its type, its dims, unknown ones as names, and the data of a
+    constant."""
+    dims = [f"{tensor.operand}{axis}" if dim is None else dim for axis, dim in enumerate(tensor.dims)]
+    constant = (tuple if tensor.dtype == "string" else bytes)(tensor.data) if tensor.constant else None
+    return ONNX[tensor.dtype], tuple(dims), constant
+
+
+def onnx_model(kind, opset, attributes, operands):
+    """A model of one node of an operator set, with the operands P and I, as `onnx_operand` says them, and the output O. A constant is
+    an initializer, which is no input."""
+    from onnx import helper
+
+    inputs, constants = [], []
+    for name, (number, dims, data) in zip("PI", operands):
+        if data is None:
+            inputs.append(helper.make_tensor_value_info(name, number, dims))
+        else:
+            constants.append(helper.make_tensor(name, number, dims, data, raw=isinstance(data, bytes)))
+    node = helper.make_node(kind, ["P", "I"], ["O"], **attributes)
+    result = helper.make_tensor_value_info("O", operands[0][0], None)
+    graph = helper.make_graph([node], "gather", inputs, [result], constants)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
 
 
 def _laid_out(array, layout):
@@ -287,7 +319,11 @@ class _Backend:
                 operands[axis].constant, operands[axis].view = way == "constant", way == "view"
                 operands[axis].layout = None if way in ("constant", "view") else way
         for name, tensor in operands.items():
-            tensor.operand, tensor.symbolic = name, "shapes" in variant
+            tensor.operand = name
+            if "shapes" in variant and not tensor.constant:
+                tensor.dims = (None,) * len(tensor.shape)
+        if operator.known_depth:
+            tensor.dims = tensor.dims[:-1] + tensor.shape[-1:]
 
     @staticmethod
     def _compiler(variant, operator):
@@ -315,7 +351,7 @@ class _Backend:
         if isinstance(tensor.data, memoryview):
             return False
         fresh = _tensor(message, name)
-        fresh.operand, fresh.layout, fresh.symbolic = name, tensor.layout, tensor.symbolic
+        fresh.operand, fresh.layout, fresh.dims = name, tensor.layout, tensor.dims
         if tensor.data != fresh.data:
             return True
         stored = self._stored(array)

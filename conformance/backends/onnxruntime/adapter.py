@@ -5,30 +5,26 @@ import ctypes
 from functools import lru_cache
 
 import onnxruntime as ort
-from onnx import TensorProto, helper
 
-from gatherspec_kit import CONSTANT, SYMBOLIC, Operator, Tensor, Unsupported, numpy_load, numpy_store, serve
+from gatherspec_kit import (
+    CONSTANT, ONNX, SYMBOLIC, Operator, Tensor, Unsupported, numpy_load, numpy_store, onnx_model, onnx_operand, serve,
+)
 
-WORDS = "BOOL INT8 UINT8 INT16 UINT16 INT32 UINT32 INT64 UINT64 FLOAT16 BFLOAT16 FLOAT DOUBLE STRING".split()
-NAMES = "bool i8 u8 i16 u16 i32 u32 i64 u64 f16 bf16 f32 f64 string".split()
-TYPES = {name: TensorProto.DataType.Value(word) for name, word in zip(NAMES, WORDS)}
-WITHOUT_BF16 = [name for name in NAMES if name != "bf16"]
+TYPES = [dtype for dtype in ONNX if dtype not in ("c64", "c128")]
+WITHOUT_BF16 = [dtype for dtype in TYPES if dtype != "bf16"]
 
 
 def load(tensor):
     """The type, the dims, the data of an initializer, and the value. Strings are texts: bytes that are no UTF-8 are refused."""
     if tensor.dtype not in TYPES:
         raise Unsupported(f"ONNX Runtime has no tensors of {tensor.dtype}")
-    kind, dims = TYPES[tensor.dtype], tensor.shape
+    kind, dims, data = onnx_operand(tensor)
     if tensor.dtype == "bf16":
-        value = ort.OrtValue.ortvalue_from_numpy_with_onnx_type(numpy_load(Tensor("u16", dims, tensor.data)), kind)
+        value = ort.OrtValue.ortvalue_from_numpy_with_onnx_type(numpy_load(Tensor("u16", tensor.shape, tensor.data)), kind)
     else:
-        texts = tensor.dtype == "string" and Tensor("string", dims, [text.decode() for text in tensor.data])
+        texts = tensor.dtype == "string" and Tensor("string", tensor.shape, [text.decode() for text in tensor.data])
         value = numpy_load(texts or tensor)
-    if tensor.constant:
-        return kind, dims, (tuple if tensor.dtype == "string" else bytes)(tensor.data), value
-    names = tuple(f"{tensor.operand}{at}" for at in range(len(dims)))
-    return kind, names if tensor.symbolic else dims, None, value
+    return kind, dims, data, value
 
 
 def store(output):
@@ -47,17 +43,7 @@ timed = lambda: (SPINNING.append("1"), session.cache_clear())
 
 @lru_cache(maxsize=64)
 def session(kind, opset, attributes, *operands):
-    """A model of one node of that operator set, with operands P and I, and the output O."""
-    inputs, constants = [], []
-    for name, (type, dims, data) in zip("PI", operands):
-        if data is None:
-            inputs.append(helper.make_tensor_value_info(name, type, dims))
-        else:
-            constants.append(helper.make_tensor(name, type, dims, data, raw=isinstance(data, bytes)))
-    node = helper.make_node(kind, ["P", "I"], ["O"], **dict(attributes))
-    result = helper.make_tensor_value_info("O", operands[0][0], None)
-    graph = helper.make_graph([node], "gather", inputs, [result], constants)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
+    model = onnx_model(kind, opset, dict(attributes), operands)
     options = ort.SessionOptions()
     options.log_severity_level = 4
     options.add_session_config_entry("session.intra_op.allow_spinning", SPINNING[-1])

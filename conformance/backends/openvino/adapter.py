@@ -1,6 +1,5 @@
 """OpenVINO on the CPU, by its own operators. A call becomes a model with the shapes of the call; a constant operand is no
-parameter of the model, nor is the axis, and symbolic dims are dynamic, but for the last of the indices of GatherND, on which
-the rank of its output depends."""
+parameter of the model, nor is the axis, and symbolic dims are dynamic, but for the last of the indices of GatherND."""
 
 from functools import lru_cache
 
@@ -27,8 +26,10 @@ def load(tensor):
     if tensor.dtype not in TYPES:
         return None
     constant = tensor.constant or tensor.operand == "axis"
-    dims = (-1,) * len(tensor.shape) if tensor.symbolic and not constant else tensor.shape
-    return filled(tensor.dtype, tensor.shape, tensor.data), (tensor.dtype, dims, tensor.data if constant else None)
+    dims = tuple(-1 if dim is None else dim for dim in tensor.dims)
+    return filled(tensor.dtype, tensor.shape, tensor.data), (
+        (tensor.dtype, tensor.shape, tensor.data) if constant else (tensor.dtype, dims, None)
+    )
 
 
 def store(output):
@@ -55,11 +56,7 @@ def operator(function, index_dtypes, attribute, bad="unspecified", negative="wra
     def call(*operands, **attributes):
         if None in operands:
             raise Unsupported("the CPU plugin of OpenVINO gathers neither complex numbers nor strings")
-        said = [model for _, model in operands]
-        if len(said) == 2 and "batch_dims" == attribute:
-            dtype, dims, data = said[1]
-            said[1] = dtype, (*dims[:-1], *operands[1][0].shape[-1:]), data
-        made = request(function, tuple(said), tuple(attributes.items()))
+        made = request(function, tuple(said for _, said in operands), tuple(attributes.items()))
         arguments = [tensor for tensor, (_, _, data) in operands if data is None]
         for at, tensor in enumerate(arguments):
             made.set_input_tensor(at, tensor)
@@ -67,7 +64,8 @@ def operator(function, index_dtypes, attribute, bad="unspecified", negative="wra
         return made.get_output_tensor(0)
 
     variants = ["data=constant", "indices=constant", SYMBOLIC]
-    return Operator(call, TYPES, index_dtypes, [attribute], bad, negative, variants=variants)
+    known_depth = function in (opset5.gather_nd, opset8.gather_nd)
+    return Operator(call, TYPES, index_dtypes, [attribute], bad, negative, variants=variants, known_depth=known_depth)
 
 
 serve(
