@@ -1,10 +1,11 @@
 //! Stored results of the whole suite: a JSON file per backend and version, and the page that is generated from them.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use gather_spec::call::Variant;
 use gather_spec::{Run, Specification};
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +46,9 @@ pub struct Results {
     pub platform: String,
     /// By operator, how many runs each verdict was observed in.
     pub operators: BTreeMap<String, BTreeMap<Verdict, usize>>,
+    /// By operator, how many runs were made in each way besides the usual one. Files from before there were variants lack them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub variants: BTreeMap<String, BTreeMap<String, usize>>,
     /// The policies that it declares and the documents do not permit, each with the reason.
     pub departures: Vec<String>,
     /// The runs that it was asked and did not pass.
@@ -90,9 +94,14 @@ impl Results {
     pub fn new(report: &BackendReport, spec: &Specification) -> Self {
         let observed = |entry: &Entry| entry.observed.unwrap_or(entry.verdict);
         let mut operators: BTreeMap<String, BTreeMap<Verdict, usize>> = BTreeMap::new();
+        let mut variants: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
         let runs = || report.results.iter().flat_map(|entry| &entry.all);
         for entry in runs() {
             *operators.entry(entry.operator.clone()).or_default().entry(observed(entry)).or_default() += 1;
+            let ways: BTreeSet<String> = variant(&entry.id).iter().map(|(_, way)| way.to_string()).collect();
+            for way in ways {
+                *variants.entry(entry.operator.clone()).or_default().entry(way).or_default() += 1;
+            }
         }
         let failed = |entry: &&Entry| observed(entry).is_failure();
         let kept = |text: &Option<String>| shortened(text.as_deref().unwrap_or_default());
@@ -123,6 +132,7 @@ impl Results {
             backend: report.backend.clone(),
             platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
             operators,
+            variants,
             departures: report.departures.iter().map(ToString::to_string).collect(),
             deviations: runs().filter(failed).map(deviation).collect(),
             answers: answers(report, spec),
@@ -192,6 +202,11 @@ fn in_few_words(observed: Verdict, actual: &str) -> String {
     }
 }
 
+/// The variant that an id names.
+fn variant(id: &str) -> Variant {
+    Variant::split_id(id).1
+}
+
 /// The beginning of a text, without the stack trace that follows an empty line.
 fn shortened(text: &str) -> String {
     let text = text.split("\n\n").next().unwrap_or_default();
@@ -251,14 +266,15 @@ this page from them, and a test compares the two.
 
 The table counts verdicts as observed. An entry in the backend's `deviations.yaml` explains each one that is neither
 `pass` nor `unsupported`: a bug, or a limit.
-`unsupported` counts the cases whose dtypes a backend does not declare.
+`unsupported` counts the cases whose dtypes a backend does not declare. Under variants stands how many of the runs were made in
+a way besides [the usual one](../PROTOCOL.md#variants): none in files of an earlier version.
 
 ";
 
 const FINDINGS: &str = "
 ## Findings
 
-What users of a framework should know, each with one of its cases. Uninitialised memory looks different in every run.
+What users of a framework should know, each with one of its cases, in the usual way where that shows it. Uninitialised memory looks different in every run.
 ";
 
 fn table(text: &mut String, results: &[Results]) {
@@ -267,9 +283,12 @@ fn table(text: &mut String, results: &[Results]) {
     let mut cells: Vec<_> =
         cells.filter_map(|(operator, of, found)| Some((operator, of, counts(found)?))).collect();
     cells.sort_by_key(|(operator, of, _)| (*operator, &of.backend.name));
-    text.push_str("| operator | backend | verdicts |\n| --- | --- | --- |\n");
+    text.push_str("| operator | backend | verdicts | variants |\n| --- | --- | --- | --- |\n");
     for (operator, of, counts) in cells {
-        let _ = writeln!(text, "| {operator} | {} {} | {counts} |", of.backend.name, of.backend.version);
+        let ways = of.variants.get(operator).into_iter().flatten();
+        let ways: Vec<_> = ways.map(|(way, count)| format!("{count} {way}")).collect();
+        let (name, version) = (&of.backend.name, &of.backend.version);
+        let _ = writeln!(text, "| {operator} | {name} {version} | {counts} | {} |", ways.join(", "));
     }
 }
 
@@ -306,7 +325,8 @@ fn findings(text: &mut String, of: &Results, since: &BTreeMap<String, String>) {
         let _ = writeln!(text, "\n### {} {}", of.backend.name, of.backend.version);
     }
     for ((reason, observed), cases) in by_reason {
-        let first = cases[0];
+        let first =
+            cases.iter().min_by_key(|run| variant(&run.case).iter().count()).expect("a reason has a case");
         let source = first.link.as_ref().map(|link| format!(" ([source]({link}))")).unwrap_or_default();
         let more = match cases.len() - 1 {
             0 => String::new(),
@@ -420,7 +440,7 @@ mod tests {
         assert_eq!(long.file_name().unwrap().to_str().unwrap(), format!("{}-1.0.json", "-".repeat(60)));
         let page = page(folder.path()).unwrap();
         for words in [
-            "| tf.gather | a/b 1.0 | 2 pass, 1 wrong-output, 1 unsupported, 1 crash |",
+            "| tf.gather | a/b 1.0 | 2 pass, 1 wrong-output, 1 unsupported, 1 crash | 1 constant, 1 symbolic |",
             "### a/b 1.0\n\n**it divides by zero**\n\n- verdict: `crash`\n",
             "- actual: `'two lines'`\n",
             "xx…`\n",

@@ -119,18 +119,19 @@ class Operator:
         return any(f"{one}={way}" in self.declared.get("variants", ()) for one in axes)
 
 
-def numpy_load(tensor):
+def numpy_load(tensor, bfloat16=None):
     """A NumPy array in the layout of the tensor, writable unless it has more than 256 MiB or its layout says otherwise; strings
-    are an array of bytes objects."""
+    are an array of bytes objects. NumPy has bf16 only where a library brings a type for it."""
     import numpy
 
     if tensor.dtype == "string":
         array = numpy.empty(len(tensor.data), dtype=object)
         array[:] = tensor.data
         return _laid_out(array.reshape(tensor.shape), tensor.layout)
-    if tensor.dtype not in NUMPY:
+    dtype = bfloat16 if tensor.dtype == "bf16" else NUMPY.get(tensor.dtype)
+    if dtype is None:
         raise Unsupported(f"NumPy has no {tensor.dtype}")
-    array = numpy.frombuffer(tensor.data, NUMPY[tensor.dtype])
+    array = numpy.frombuffer(tensor.data, dtype)
     array = (array if isinstance(tensor.data, memoryview) else array.copy()).reshape(tensor.shape)
     return _laid_out(array, tensor.layout)
 
@@ -229,6 +230,8 @@ def numpy_store(array):
     array = numpy.asarray(array, dtype=object if isinstance(array, bytes) else None)
     if array.dtype == object:
         return Tensor("string", array.shape, array.ravel().tolist())
+    if array.dtype.name == "bfloat16":
+        return Tensor("bf16", array.shape, array.tobytes())
     for dtype, name in NUMPY.items():
         if array.dtype == numpy.dtype(name):
             return Tensor(dtype, array.shape, array.astype(name, copy=False).tobytes())

@@ -5,20 +5,17 @@ import itertools
 import struct
 from functools import lru_cache
 
+import ai_edge_litert
 import flatbuffers
 import ml_dtypes
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 from ai_edge_litert.interpreter import Interpreter
 
-import ai_edge_litert
-from gatherspec_kit import CONSTANT, Operator, Tensor, Unsupported, numpy_load, numpy_store, serve
+from gatherspec_kit import CONSTANT, Operator, Unsupported, numpy_load, numpy_store, serve
 
-TYPES = {
-    "bool": "BOOL", "i8": "INT8", "u8": "UINT8", "i16": "INT16", "u16": "UINT16", "i32": "INT32", "u32": "UINT32",
-    "i64": "INT64", "u64": "UINT64", "f16": "FLOAT16", "bf16": "BFLOAT16", "f32": "FLOAT32", "f64": "FLOAT64",
-    "c64": "COMPLEX64", "c128": "COMPLEX128", "string": "STRING",
-}
+TYPES = {"bool": "BOOL", "bf16": "BFLOAT16", "c64": "COMPLEX64", "c128": "COMPLEX128", "string": "STRING"}
+TYPES |= {f"{kind}{bits}": f"{word}{bits}" for kind, word in [("i", "INT"), ("u", "UINT"), ("f", "FLOAT")] for bits in (8, 16, 32, 64)}
 # What its kernels take; the rest is left to them to refuse.
 DTYPES = ["bool", "i8", "u8", "i16", "i32", "i64", "f16", "bf16", "f32", "string"]
 # The newest version of each that this release has.
@@ -28,12 +25,8 @@ VERSIONS = {"GATHER_ND": 6, "GATHER": 8}
 def load(tensor):
     """The type, the dims, the data of a constant, and the array."""
     kind = getattr(schema.TensorType, TYPES[tensor.dtype])
-    of = Tensor("u16", tensor.shape, tensor.data) if tensor.dtype == "bf16" else tensor
-    array = numpy_load(of)
-    buffer = None
-    if tensor.constant:
-        buffer = texts(tensor.data) if tensor.dtype == "string" else bytes(tensor.data)
-    return kind, tensor.shape, buffer, array.view(ml_dtypes.bfloat16) if tensor.dtype == "bf16" else array
+    data = (texts if tensor.dtype == "string" else bytes)(tensor.data) if tensor.constant else None
+    return kind, tensor.shape, data, numpy_load(tensor, ml_dtypes.bfloat16)
 
 
 def texts(data):
@@ -43,10 +36,7 @@ def texts(data):
 
 
 def store(output):
-    output = output[3] if isinstance(output, tuple) else output  # an operand
-    if output.dtype == ml_dtypes.bfloat16:
-        return Tensor("bf16", output.shape, output.tobytes())
-    return numpy_store(output)
+    return numpy_store(output[3] if isinstance(output, tuple) else output)
 
 
 def tensor(model, kind, shape, data=None):
@@ -96,9 +86,8 @@ def gather_nd(params, indices, batch_dims=0):
 
 
 def gather(params, indices, axis=None, batch_dims=0, validate_indices=None):
-    if axis is None:
-        axis = batch_dims + len(indices[1]) if batch_dims < 0 else batch_dims
-    return run("GATHER", params, indices, axis, batch_dims)
+    default = batch_dims + len(indices[1]) if batch_dims < 0 else batch_dims
+    return run("GATHER", params, indices, default if axis is None else axis, batch_dims)
 
 
 operators = {

@@ -6,6 +6,9 @@ import os
 import shutil
 import warnings
 
+# Else it starts processes that compile, which hold up the end of this one.
+os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
+
 import torch
 
 from gatherspec_kit import NUMPY, Operator, Tensor, Unsupported, numpy_load, serve

@@ -1,6 +1,6 @@
 """Shows that an adapter really makes the variants that it declares: a constant operand is no input of the graph, a compiled
-function was compiled, unknown dims are unknown, and strides are those asked. `python variants.py numpy|jax|onnxruntime|tensorflow`
-runs in the environment of that adapter, with the kit on `PYTHONPATH`."""
+function was compiled, unknown dims are unknown, and strides are those asked. `python variants.py LIBRARY` runs in the environment
+of that adapter, with the kit on `PYTHONPATH`; a name that is none says which there are."""
 
 import base64
 import runpy
@@ -138,6 +138,81 @@ def tensorflow_graphs():
         assert seen["inputs"] == inputs and "GatherV2" in seen["operations"], (variant, seen)
 
 
-CHECKS = {"numpy": numpy_strides, "jax": jax_graphs, "onnxruntime": onnxruntime_graphs, "tensorflow": tensorflow_graphs}
+def pytorch_strides_and_graphs():
+    import torch
+    from torch._dynamo.utils import counters
+
+    adapter = served("pytorch")
+    operator = adapter["operators"]["torch.index_select"]
+    select, compile = operator.function, operator.compile
+    seen = {}
+
+    def spy(input, index, **attributes):
+        seen["input"], seen["index"] = input, index
+        return select(input, index, **attributes)
+
+    def asked(variant, rows=ROWS, dtype="f32"):
+        ask(adapter, "torch.index_select", {"input": (rows, dtype), "index": (ONE, "i64")}, variant, {"function": spy}, dim=0)
+        return seen["input"]
+
+    assert asked("").stride() == (3, 1)
+    assert asked("input=transposed").stride() == (1, 2)
+    assert asked("input=offset").stride() == (4, 1) and seen["input"].storage_offset() == 0, seen["input"].storage_offset()
+    assert asked("input=stride-0", REPEATED).stride() == (0, 1)
+    table = asked("index=view", np.arange(3), "i64")
+    assert seen["index"].data_ptr() == table.data_ptr() + 8
+    operator.function = select
+    for variant, dynamic in [("execution=compiled", False), ("shapes=symbolic", True)]:
+        made = []
+        torch_compile = torch.compile
+        torch.compile = lambda *arguments, **options: made.append(options["dynamic"]) or torch_compile(*arguments, **options)
+        counters.clear()
+        ask(adapter, "torch.index_select", {"input": (ROWS, "f32"), "index": (ONE, "i64")}, variant, {"compile": compile}, dim=0)
+        torch.compile = torch_compile
+        assert made == [dynamic] and counters["stats"]["unique_graphs"] == 1, (variant, made, counters["stats"])
+
+
+def openvino_models():
+    import openvino as ov
+
+    adapter = served("openvino")
+    made = []
+    compile_model = ov.Core.compile_model
+    ov.Core.compile_model = lambda core, model, *rest: made.append(model) or compile_model(core, model, *rest)
+    operands = {"data": (ROWS, "f32"), "indices": (ONE, "i64"), "axis": (np.array(0), "i64")}
+    for variant, inputs in [
+        ("", ["[2,3]", "[1]"]),
+        ("data=constant", ["[1]"]),
+        ("indices=constant", ["[2,3]"]),
+        ("data=constant,indices=constant", []),
+        ("shapes=symbolic", ["[?,?]", "[?]"]),
+    ]:
+        ask(adapter, "openvino.Gather-8", operands, variant)
+        shapes = [str(one.get_partial_shape()) for one in made[-1].inputs]
+        assert shapes == inputs, (variant, shapes)
+    operands = {"data": (ROWS, "f32"), "indices": (np.array([[1]], np.int64), "i64")}
+    ask(adapter, "openvino.GatherND-8", operands, "shapes=symbolic")
+    assert [str(one.get_partial_shape()) for one in made[-1].inputs] == ["[?,?]", "[?,1]"]
+
+
+def stablehlo_modules():
+    from jaxlib.mlir._mlir_libs import _stablehlo
+
+    evaluate, seen = _stablehlo.eval_module, []
+    _stablehlo.eval_module = lambda module, arguments: seen.append(len(arguments)) or evaluate(module, arguments)
+    adapter = served("stablehlo")
+    numbers = {"collapsed_slice_dims": [0], "offset_dims": [1], "start_index_map": [0], "index_vector_dim": 1, "slice_sizes": [1, 3]}
+    operands = {"operand": (ROWS, "f32"), "start_indices": (ONE[:, None], "i64")}
+    for variant, arguments in [
+        ("", 2), ("operand=constant", 1), ("start_indices=constant", 1), ("operand=constant,start_indices=constant", 0),
+    ]:
+        ask(adapter, "stablehlo.gather", operands, variant, **numbers)
+        assert seen[-1] == arguments, (variant, seen[-1])
+
+
+CHECKS = {
+    "numpy": numpy_strides, "jax": jax_graphs, "onnxruntime": onnxruntime_graphs, "tensorflow": tensorflow_graphs,
+    "pytorch": pytorch_strides_and_graphs, "openvino": openvino_models, "stablehlo": stablehlo_modules,
+}
 CHECKS[sys.argv[1]]()
 print(f"{sys.argv[1]}: the variants are made as declared")
