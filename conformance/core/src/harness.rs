@@ -43,8 +43,8 @@ type Runner = InProcess<Box<dyn Fn() -> Box<dyn Backend> + Send>>;
 ///
 /// Each case is a test named by its id, and `profile` is one of what the backend declares. A filter may be the id of a run, such as
 /// `tf.gather_nd/rows/permuted[indices=constant]`. An instance is used by one thread at a time. A panic gives the verdict `crash`,
-/// and the factory makes a new instance. Cases that the backend does not declare are shown as ignored. The status is 0 if all that
-/// is declared conforms, 101 if a test fails, and 2 if nothing can be tested.
+/// and the factory makes a new instance. Cases that the backend does not declare are shown as ignored, those of other operators only
+/// where there is a filter. The status is 0 if all that is declared conforms, 101 if a test fails, and 2 if nothing can be tested.
 ///
 /// ```no_run
 /// use std::process::ExitCode;
@@ -97,12 +97,12 @@ fn run(factory: Arc<Factory>, deviations: Option<&Path>) -> ExitCode {
         eprintln!("the backend {said}");
     }
     let trials = trials(&state, &arguments);
-    let (chosen, trials): (Vec<Option<usize>>, Vec<Trial>) = trials.into_iter().unzip();
+    let (chosen, trials): (Vec<Option<usize>>, Vec<Option<Trial>>) = trials.into_iter().unzip();
     if chosen.is_empty() && written.contains('/') {
         eprintln!("no case has an id with `{written}`: `--list` prints the id of every case");
         return ExitCode::from(FAILED);
     }
-    let conclusion = libtest_mimic::run(&arguments, trials);
+    let conclusion = libtest_mimic::run(&arguments, trials.into_iter().flatten().collect());
     if arguments.list || chosen.is_empty() {
         return conclusion.exit_code();
     }
@@ -153,10 +153,16 @@ struct HarnessState {
     done: Mutex<BTreeMap<usize, Entry>>,
 }
 
-/// The tests that the arguments choose, each with the position of its case. The last test checks the profile and has none.
-fn trials(state: &Arc<HarnessState>, arguments: &Arguments) -> Vec<(Option<usize>, Trial)> {
+/// The tests that the arguments choose, each with the position of its case. The last test checks the profile and has none. A case
+/// of an operator that is not declared is a test only where there is a filter: most backends have few operators, and would print
+/// thousands of ignored tests.
+fn trials(state: &Arc<HarnessState>, arguments: &Arguments) -> Vec<(Option<usize>, Option<Trial>)> {
     let mut trials = Vec::new();
     for (at, case) in state.spec.cases.iter().enumerate() {
+        if arguments.filter.is_none() && !state.description.operators.contains_key(case.operator().as_str()) {
+            trials.push((Some(at), None));
+            continue;
+        }
         let trial = |undeclared: bool| {
             let shared = Arc::clone(state);
             let trial = Trial::test(case.id.clone(), move || shared.test(at));
@@ -167,7 +173,7 @@ fn trials(state: &Arc<HarnessState>, arguments: &Arguments) -> Vec<(Option<usize
             && (state.chosen_run.is_none() || !state.runs(case).is_empty())
         {
             let undeclared = !state.description.declares(case) || state.not_asked(case).is_some();
-            trials.push((Some(at), trial(undeclared)));
+            trials.push((Some(at), Some(trial(undeclared))));
         }
     }
     let shared = Arc::clone(state);
@@ -175,8 +181,8 @@ fn trials(state: &Arc<HarnessState>, arguments: &Arguments) -> Vec<(Option<usize
         [] => Ok(()),
         problems => Err(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n").into()),
     });
-    trials.push((None, profile));
-    trials.retain(|(_, trial)| !arguments.is_filtered_out(trial));
+    trials.push((None, Some(profile)));
+    trials.retain(|(_, trial)| trial.as_ref().is_none_or(|trial| !arguments.is_filtered_out(trial)));
     trials
 }
 

@@ -138,7 +138,10 @@ fn not_asked() {
     let (status, text) = run(narrow, "tf.gather/documented");
     assert!(status == Some(0) && text.contains("nothing was asked: of "), "{text}");
     // Neither a list nor the profile alone has cases to sum up.
-    assert!(run(narrow, "--list").1.ends_with(": test\n"));
+    let listed = run(narrow, "--list").1;
+    assert!(
+        listed.ends_with(": test\n") && listed.contains("tf.gather_nd/") && !listed.contains("tf.gather/")
+    );
 }
 
 fn ignored() {
