@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use gather_conformance::Backend;
+use gather_conformance::{Backend, Variants};
 use gather_conformance::backend::{Capability, Description, Identity};
 use gather_spec::tensor::Stored;
 use gather_spec::{
@@ -30,6 +30,9 @@ impl Backend for Ndarray {
             profile: Profile { negative: NegativeIndex::Wrap, ..Profile::default() },
             dtypes: DType::ALL.into_iter().filter(|dtype| *dtype != DType::String).collect(),
             index_dtypes: INDEX_DTYPES.to_vec(),
+            // Indices become a list.
+            variants: Variants::new(["x=transposed", "x=offset", "x=reversed", "x=stride-0"])
+                .expect("these are values of variants"),
             ..Capability::default()
         };
         Description {
