@@ -166,18 +166,27 @@ impl Results {
 }
 
 /// A backend's answers to the cases of questions, for the operators that it supports. For a pass, that is the outcome allowed
-/// under its profile.
+/// under its profile. A run that was made in a variant only answers for the usual one if it passes, and else names its variant.
 fn answers(report: &BackendReport, spec: &Specification) -> BTreeMap<String, String> {
     let supported = |entry: &&Entry| entry.verdict != Verdict::Unsupported;
     let runs = || report.results.iter().flat_map(|entry| &entry.all);
     let has: HashSet<&str> = runs().filter(supported).map(|entry| &*entry.operator).collect();
-    let entries = runs().filter(|entry| has.contains(&*entry.operator));
-    let entries: HashMap<&str, &Entry> = entries.map(|entry| (&*entry.id, entry)).collect();
+    let mut entries: HashMap<String, (Variant, &Entry)> = HashMap::new();
+    for entry in runs().filter(|entry| has.contains(&*entry.operator)) {
+        let (id, variant) = Variant::split_id(&entry.id);
+        let others = |(other, _): &(Variant, &Entry)| other.iter().count();
+        if entries.get(&id).is_none_or(|other| variant.iter().count() < others(other)) {
+            entries.insert(id, (variant, entry));
+        }
+    }
     let answer = |case: Run| {
-        let entry = entries.get(case.id.as_str())?;
+        let (variant, entry) = entries.get(&case.id)?;
         let words = match entry.observed.unwrap_or(entry.verdict) {
             Verdict::Pass => answers::in_words(&case.expect.under(entry.profile.unwrap_or_default())),
-            observed => in_few_words(observed, &shortened(entry.actual.as_deref().unwrap_or_default())),
+            observed => {
+                let words = in_few_words(observed, &shortened(entry.actual.as_deref().unwrap_or_default()));
+                if variant.is_usual() { words } else { format!("{words} with {variant}") }
+            }
         };
         Some((case.id.clone(), words))
     };
@@ -419,15 +428,20 @@ mod tests {
             finding: true,
             ..Entry::new(case, result(Verdict::Crash))
         };
+        // The same in a variant, which comes first and is not shown.
+        let constant: Variant = "indices=constant,shapes=symbolic".parse().unwrap();
+        let varied = Entry { id: constant.in_id(&case.id), ..known.clone() };
         let asked = |id: &str, verdict, profile| {
             let case = &spec.run(id).unwrap();
             Entry::new(case, RunResult { id: id.to_owned(), profile, ..result(verdict) })
         };
         let zero = Profile { bad: BadIndex::Zero, negative: NegativeIndex::Reject };
-        let passed = asked("tf.gather/bad-index/minus-one", Verdict::Pass, Some(zero));
+        // It was made in a variant only.
+        let mut passed = asked("tf.gather/bad-index/minus-one", Verdict::Pass, Some(zero));
+        passed.id = "tf.gather/bad-index/minus-one[indices=constant]".to_owned();
         let refused = asked("tf.gather/axis/minus-one", Verdict::Unsupported, None);
         let lacking = asked("numpy.take/bad-index/minus-one", Verdict::Unsupported, None);
-        let all = [Entry::new(case, result(Verdict::Pass)), known, differs, passed, refused, lacking];
+        let all = [Entry::new(case, result(Verdict::Pass)), varied, known, differs, passed, refused, lacking];
         report.results = all.map(|run| Entry::of_case(&case.case, vec![run])).into();
 
         let folder = tempfile::tempdir().unwrap();
@@ -440,8 +454,8 @@ mod tests {
         assert_eq!(long.file_name().unwrap().to_str().unwrap(), format!("{}-1.0.json", "-".repeat(60)));
         let page = page(folder.path()).unwrap();
         for words in [
-            "| tf.gather | a/b 1.0 | 2 pass, 1 wrong-output, 1 unsupported, 1 crash | 1 constant, 1 symbolic |",
-            "### a/b 1.0\n\n**it divides by zero**\n\n- verdict: `crash`\n",
+            "| tf.gather | a/b 1.0 | 2 pass, 1 wrong-output, 1 unsupported, 2 crash | 2 constant, 1 symbolic |",
+            "### a/b 1.0\n\n**it divides by zero**\n\n- verdict: `crash`, and in one more case\n",
             "- actual: `'two lines'`\n",
             "xx…`\n",
             "- difference: `first difference at [1000]: expected 1000, actual 7; 1 of 1001 elements differs`\n",
@@ -451,6 +465,7 @@ mod tests {
         ] {
             assert!(page.contains(words), "{words}\nis not in\n{page}");
         }
+        assert!(!page.contains("=constant"), "{page}");
         let kept = read(folder.path()).unwrap();
         let answers = [
             ("tf.gather/bad-index/minus-one", "`[[11, 12], [0, 0]]`"),
@@ -471,7 +486,8 @@ mod tests {
         std::fs::write(folder.path().join("since.yaml"), since).unwrap();
         let with_versions = super::page(folder.path()).unwrap();
         assert!(
-            with_versions.contains("- verdict: `crash`\n- versions: in 0.9, not in 0.8\n"),
+            with_versions
+                .contains("- verdict: `crash`, and in one more case\n- versions: in 0.9, not in 0.8\n"),
             "{with_versions}"
         );
         assert!(!page.contains("- versions"));

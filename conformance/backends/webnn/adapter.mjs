@@ -18,9 +18,7 @@ const BYTES = { f32: 4, f16: 2, i32: 4, u32: 4, i64: 8, u64: 8, i8: 1, u8: 1 };
 // The operands that are constants of the graph in each call: on the CPU, Chromium builds gatherElements with no other indices.
 const ALWAYS = { gather: [], gatherElements: ["indices"], gatherND: [] };
 const OPERATORS = Object.keys(ALWAYS);
-// The operands that a call may ask to be constants.
-const asked = (method) => ["input", "indices"].filter((name) => !ALWAYS[method].includes(name)).map((name) => `${name}=constant`);
-const VARIANTS = Object.fromEntries(OPERATORS.map((method) => [method, asked(method)]));
+const variants = (method) => ["input", "indices"].filter((name) => !ALWAYS[method].includes(name)).map((name) => `${name}=constant`);
 // For the page to open, of 10 ms each.
 const MOST_WAITS = 3000;
 
@@ -36,16 +34,13 @@ async function open() {
 /** The output of a call: its data type, its shape, and its bytes in base64. */
 async function run(method, input, indices, constants, options) {
   const builder = new MLGraphBuilder(context);
-  const given = [];
-  const [params, rows] = Object.entries({ input, indices }).map(([name, { data, ...descriptor }]) => {
-    const bytes = Uint8Array.fromBase64(data);
-    if (constants.includes(name)) return builder.constant(descriptor, bytes);
-    given.push({ name, descriptor, bytes });
-    return builder.input(name, descriptor);
-  });
+  const operands = Object.entries({ input, indices }).map(([name, { data, ...descriptor }]) =>
+    ({ name, descriptor, bytes: Uint8Array.fromBase64(data) }));
+  const [params, rows] = operands.map(({ name, descriptor, bytes }) =>
+    (constants.includes(name) ? builder.constant(descriptor, bytes) : builder.input(name, descriptor)));
   const output = builder[method](params, rows, options);
   const { dataType, shape } = output;
-  const owned = [];
+  const [owned, inputs] = [[], {}];
   const tensor = async (descriptor, bytes) => {
     owned.push(await context.createTensor({ ...descriptor, writable: true, readable: true }));
     if (bytes) context.writeTensor(owned.at(-1), bytes);
@@ -53,7 +48,7 @@ async function run(method, input, indices, constants, options) {
   };
   try {
     owned.push(await builder.build({ output }));
-    const inputs = {};
+    const given = operands.filter(({ name }) => !constants.includes(name));
     for (const { name, descriptor, bytes } of given) inputs[name] = await tensor(descriptor, bytes);
     const outputs = { output: await tensor({ dataType, shape: [...shape] }) };
     context.dispatch(owned[0], inputs, outputs);
@@ -175,10 +170,9 @@ function operand({ dtype, shape, data, file, offset }) {
 async function reply({ inPage }, { cmd, operator, operands, attributes, variant = "" }) {
   const method = operator?.replace("webnn.", "");
   if (cmd !== "call" || !OPERATORS.includes(method)) return { unsupported: `${cmd} ${operator}` };
-  const variants = variant === "" ? [] : variant.split(",");
-  const unknown = variants.find((one) => !VARIANTS[method].includes(one));
-  if (unknown !== undefined) return { unsupported: `${operator} with ${unknown}` };
-  const constants = [...ALWAYS[method], ...variants.map((one) => one.split("=")[0])];
+  const asked = variant.split(",").filter((one) => one !== "");
+  if (!asked.every((one) => variants(method).includes(one))) return { unsupported: `${operator} with ${variant}` };
+  const constants = [...ALWAYS[method], ...asked.map((one) => one.split("=")[0])];
   try {
     const result = await inPage(run, method, operand(operands.input), operand(operands.indices), constants, attributes);
     if (result.lost !== undefined) fail(`the context is lost: ${result.lost}`);
@@ -191,10 +185,9 @@ async function reply({ inPage }, { cmd, operator, operands, attributes, variant 
 const opened = await page(process.argv[2]).catch((error) => fail(error.stack));
 const limits = await opened.inPage(open).catch((error) => fail(`this Chromium has no WebNN: ${error.message}`));
 const profile = { bad: "clamp", negative: "wrap" };
-const operators = Object.fromEntries(OPERATORS.map((method) => {
-  const [dtypes, index_dtypes] = [limits[method].input, limits[method].indices].map(named);
-  return [`webnn.${method}`, { profile, dtypes, index_dtypes, variants: VARIANTS[method] }];
-}));
+const declared = ({ input, indices }) => ({ profile, dtypes: named(input), index_dtypes: named(indices) });
+const operators = Object.fromEntries(OPERATORS.map((method) =>
+  [`webnn.${method}`, { ...declared(limits[method]), variants: variants(method) }]));
 
 for await (const line of createInterface({ input: process.stdin })) {
   const message = JSON.parse(line);
