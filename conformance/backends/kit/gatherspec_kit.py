@@ -11,8 +11,8 @@
     )
 
 `load` makes the library's array of a Tensor, `store` makes a Tensor of what the function returned; for NumPy arrays
-both are here: `numpy_load`, `numpy_store`, and for models of ONNX `onnx_operand`, `onnx_model`. An attribute that is an element, such as `fill_value`, comes through `load`
-too, with the shape (). An exception is an error without a code, and its traceback goes to standard error, as does whatever
+both are here: `numpy_load`, `numpy_store`, and for models of ONNX `onnx_operand`, `onnx_model`. An attribute that is an element,
+such as `fill_value`, comes through `load` too, with the shape (). An exception is an error without a code, and its traceback goes to standard error, as does whatever
 the library prints. `Unsupported` says that there is no such thing. After each call the kit stores the operands as well: one
 that the function wrote to is `input-changed`.
 
@@ -87,8 +87,8 @@ class Operator:
 
     `variants` are the ways in which the function can be called besides the usual one: LAYOUTS, CONSTANT and SYMBOLIC where
     `load` sees to it, or texts such as "indices=constant". `compile` makes a compiled function of a function, and declares
-    COMPILED and, unless `constants` is False, CONSTANT; `compile_symbolic` does so for arguments of unknown dims, which it gets as well, and declares
-    SYMBOLIC; with `known_depth` the last dim of the last operand stays known, where the rank of an output depends on it.
+    COMPILED and, unless `constants` is False, CONSTANT; `compile_symbolic` does so for arguments of unknown dims, which it gets as
+    well, and declares SYMBOLIC; with `known_depth` the last dim of the last operand stays known, where the rank of an output depends on it.
     `compilations` is the most calls to compile in a run of the whole suite."""
 
     def __init__(
@@ -121,7 +121,8 @@ class Operator:
 
 def numpy_load(tensor, bfloat16=None):
     """A NumPy array in the layout of the tensor, writable unless it has more than 256 MiB or its layout says otherwise; strings
-    are an array of bytes objects. NumPy has bf16 only where a library brings a type for it."""
+    are an array of bytes objects. NumPy has no bf16: `bfloat16` is the type that a library brings for
+    it, or "<u2" for its bits."""
     import numpy
 
     if tensor.dtype == "string":
@@ -145,8 +146,8 @@ def onnx_operand(tensor):
 
 
 def onnx_model(kind, opset, attributes, operands):
-    """A model of one node of an operator set, with the operands P and I, as `onnx_operand` says them, and the output O. A constant is
-    an initializer, which is no input."""
+    """A model of one node of an operator set, with the operands P and I, as `onnx_operand` says them, and the output O. A constant
+    is an initializer, which is no input."""
     from onnx import helper
 
     inputs, constants = [], []
@@ -321,12 +322,12 @@ class _Backend:
             if axis in operands:
                 operands[axis].constant, operands[axis].view = way == "constant", way == "view"
                 operands[axis].layout = None if way in ("constant", "view") else way
+        last = next(reversed(operands), None)
         for name, tensor in operands.items():
             tensor.operand = name
             if "shapes" in variant and not tensor.constant:
-                tensor.dims = (None,) * len(tensor.shape)
-        if operator.known_depth:
-            tensor.dims = tensor.dims[:-1] + tensor.shape[-1:]
+                depth = tensor.shape[-1:] if operator.known_depth and name == last else ()
+                tensor.dims = (None,) * (len(tensor.shape) - len(depth)) + depth
 
     @staticmethod
     def _compiler(variant, operator):

@@ -76,7 +76,9 @@ function load({ dtype, shape, data, file, offset }) {
   if (file === undefined) return { dtype, shape, bytes: Buffer.from(data, "base64") };
   const bytes = Buffer.alloc(shape.reduce((count, dim) => count * Number(dim), DTYPES[dtype][2].BYTES_PER_ELEMENT));
   const from = openSync(file);
-  for (let read = 0, more = 1; read < bytes.length && more > 0; read += more) more = readSync(from, bytes, read, bytes.length - read, offset + read);
+  for (let read = 0, more = 1; read < bytes.length && more > 0; read += more) {
+    more = readSync(from, bytes, read, bytes.length - read, offset + read);
+  }
   closeSync(from);
   return { dtype, shape, bytes };
 }
@@ -102,19 +104,20 @@ async function reply({ cmd, operator, operands, attributes, variant = "" }) {
   const other = Object.values(operands ?? {}).find(({ dtype }) => !Object.hasOwn(DTYPES, dtype));
   if (cmd !== "call" || !Object.hasOwn(OPERATORS, operator)) return { unsupported: `${cmd} ${operator}` };
   if (unknown ?? other) return { unsupported: unknown ?? `ONNX Runtime Web has no ${other.dtype}` };
+  let session;
   try {
     const loaded = Object.fromEntries(Object.entries(operands).map(([name, operand]) => [name, load(operand)]));
     const made = model(OPERATORS[operator], loaded, attributes, constants, ways.includes("shapes=symbolic"));
-    const session = await ort.InferenceSession.create(made, { executionProviders: ["wasm"], logSeverityLevel: 4 });
     const given = Object.entries(loaded).filter(([name]) => !constants.includes(name));
-    const { output } = await session.run(Object.fromEntries(given.map(([name, operand]) => [name, tensor(operand)])));
-    const stored = store(output);
-    await session.release();
-    return { output: stored };
+    const tensors = Object.fromEntries(given.map(([name, operand]) => [name, tensor(operand)]));
+    session = await ort.InferenceSession.create(made, { executionProviders: ["wasm"], logSeverityLevel: 4 });
+    return { output: store((await session.run(tensors)).output) };
   } catch (error) {
     // Memory in which a trap has left nothing behind that can be trusted.
     if (error instanceof WebAssembly.RuntimeError) throw error;
     return { error: { message: `${error.message ?? error}` } };
+  } finally {
+    await session?.release();
   }
 }
 

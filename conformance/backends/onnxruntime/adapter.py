@@ -20,7 +20,7 @@ def load(tensor):
         raise Unsupported(f"ONNX Runtime has no tensors of {tensor.dtype}")
     kind, dims, data = onnx_operand(tensor)
     if tensor.dtype == "bf16":
-        value = ort.OrtValue.ortvalue_from_numpy_with_onnx_type(numpy_load(Tensor("u16", tensor.shape, tensor.data)), kind)
+        value = ort.OrtValue.ortvalue_from_numpy_with_onnx_type(numpy_load(tensor, "<u2"), kind)
     else:
         texts = tensor.dtype == "string" and Tensor("string", tensor.shape, [text.decode() for text in tensor.data])
         value = numpy_load(texts or tensor)

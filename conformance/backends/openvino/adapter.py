@@ -16,9 +16,8 @@ CORE = ov.Core()
 
 
 def filled(dtype, shape, data):
-    if dtype == "bf16":
-        return ov.Tensor(numpy_load(Tensor("u16", shape, data)), shape, ov.Type.bf16)
-    return ov.Tensor(numpy_load(Tensor(dtype, shape, data)))
+    array = numpy_load(Tensor(dtype, shape, data), "<u2")
+    return ov.Tensor(array, shape, ov.Type.bf16) if dtype == "bf16" else ov.Tensor(array)
 
 
 def load(tensor):

@@ -11,7 +11,7 @@ os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
 
 import torch
 
-from gatherspec_kit import NUMPY, Operator, Tensor, Unsupported, numpy_load, serve
+from gatherspec_kit import Operator, Tensor, Unsupported, numpy_load, serve
 
 DTYPES = {
     "bool": torch.bool, "i8": torch.int8, "u8": torch.uint8, "i16": torch.int16, "u16": torch.uint16,
@@ -27,9 +27,7 @@ LAYOUTS = [f"operands={layout}" for layout in ("transposed", "offset", "stride-0
 def load(tensor):
     if tensor.dtype not in DTYPES:
         raise Unsupported(f"PyTorch has no {tensor.dtype}")
-    bits = Tensor(tensor.dtype if tensor.dtype in NUMPY else "u16", tensor.shape, tensor.data)
-    bits.layout = tensor.layout
-    return torch.from_numpy(numpy_load(bits)).view(DTYPES[tensor.dtype])
+    return torch.from_numpy(numpy_load(tensor, "<u2")).view(DTYPES[tensor.dtype])
 
 
 def store(output):

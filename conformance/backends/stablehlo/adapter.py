@@ -1,6 +1,7 @@
-"""StableHLO's own interpreter, as it comes with jaxlib: `stablehlo.gather` as it is. A call becomes a module with the
-types and attributes of the call; a constant operand is a constant of its body. The verifier refuses what breaks a constraint and infers the type of the result; the
-interpreter evaluates the module. The functions are private to jaxlib, so the adapter first tries a small gather."""
+"""StableHLO's own interpreter, as it comes with jaxlib: `stablehlo.gather` as it is. A call becomes a module with the types and
+attributes of the call; a constant operand is a constant of its body. The verifier refuses what breaks a constraint and infers
+the type of the result; the interpreter evaluates the module. The functions are private to jaxlib, so the adapter first tries
+a small gather."""
 
 import sys
 from array import array

@@ -16,7 +16,7 @@ def load(tensor):
     if tensor.dtype == "string":
         raise Unsupported("XLA has no strings")
     if tensor.dtype == "bf16":
-        bits = numpy_load(Tensor("u16", tensor.shape, tensor.data))
+        bits = numpy_load(tensor, "<u2")
         return tf.bitcast(tf.constant(bits), tf.bfloat16)
     return tf.constant(numpy_load(tensor), shape=tensor.shape)
 

@@ -13,7 +13,7 @@ from gatherspec_kit import SIZES, Operator, Tensor, numpy_load, numpy_store, ser
 
 def load(tensor):
     if tensor.dtype == "bf16":
-        bits = numpy_load(Tensor("u16", tensor.shape, tensor.data))
+        bits = numpy_load(tensor, "<u2")
         return tf.bitcast(tf.constant(bits), tf.bfloat16)
     array = numpy_load(tensor)
     return tf.constant(array, dtype=tf.string if tensor.dtype == "string" else None, shape=tensor.shape)

@@ -45,19 +45,24 @@ def elements(tensor):
     return np.frombuffer(base64.b64decode(tensor["data"]), kit.NUMPY[tensor["dtype"]]).reshape(tensor["shape"])
 
 
-def numpy_strides():
-    adapter = served("numpy")
-    take = adapter["operators"]["numpy.take"].function
-    seen = {}
+def seeing(adapter, operator, names, **attributes):
+    """What asks a function of two operands for a row in a variant, and gives the first as the function sees it; and both by name."""
+    function, seen = adapter["operators"][operator].function, {}
 
-    def spy(a, indices, **attributes):
-        seen["a"], seen["indices"] = a, indices
-        return take(a, indices, **attributes)
+    def spy(*operands, **attributes):
+        seen.update(zip(names, operands))
+        return function(*operands, **attributes)
 
     def asked(variant, rows=ROWS, dtype="f32"):
-        ask(adapter, "numpy.take", {"a": (rows, dtype), "indices": (ONE, "i64")}, variant, {"function": spy}, axis=0)
-        return seen["a"]
+        operands = dict(zip(names, [(rows, dtype), (ONE, "i64")]))
+        ask(adapter, operator, operands, variant, {"function": spy}, **attributes)
+        return seen[names[0]]
 
+    return asked, seen
+
+
+def numpy_strides():
+    asked, seen = seeing(served("numpy"), "numpy.take", ["a", "indices"], axis=0)
     assert asked("").strides == (12, 4) and seen["a"].flags.writeable
     assert asked("a=transposed").strides == (4, 8)
     assert asked("a=reversed").strides == (-12, -4)
@@ -144,17 +149,8 @@ def pytorch_strides_and_graphs():
 
     adapter = served("pytorch")
     operator = adapter["operators"]["torch.index_select"]
-    select, compile = operator.function, operator.compile
-    seen = {}
-
-    def spy(input, index, **attributes):
-        seen["input"], seen["index"] = input, index
-        return select(input, index, **attributes)
-
-    def asked(variant, rows=ROWS, dtype="f32"):
-        ask(adapter, "torch.index_select", {"input": (rows, dtype), "index": (ONE, "i64")}, variant, {"function": spy}, dim=0)
-        return seen["input"]
-
+    select = operator.function
+    asked, seen = seeing(adapter, "torch.index_select", ["input", "index"], dim=0)
     assert asked("").stride() == (3, 1)
     assert asked("input=transposed").stride() == (1, 2)
     assert asked("input=offset").stride() == (4, 1) and seen["input"].storage_offset() == 0, seen["input"].storage_offset()
@@ -167,7 +163,7 @@ def pytorch_strides_and_graphs():
         torch_compile = torch.compile
         torch.compile = lambda *arguments, **options: made.append(options["dynamic"]) or torch_compile(*arguments, **options)
         counters.clear()
-        ask(adapter, "torch.index_select", {"input": (ROWS, "f32"), "index": (ONE, "i64")}, variant, {"compile": compile}, dim=0)
+        ask(adapter, "torch.index_select", {"input": (ROWS, "f32"), "index": (ONE, "i64")}, variant, dim=0)
         torch.compile = torch_compile
         assert made == [dynamic] and counters["stats"]["unique_graphs"] == 1, (variant, made, counters["stats"])
 
@@ -201,7 +197,8 @@ def stablehlo_modules():
     evaluate, seen = _stablehlo.eval_module, []
     _stablehlo.eval_module = lambda module, arguments: seen.append(len(arguments)) or evaluate(module, arguments)
     adapter = served("stablehlo")
-    numbers = {"collapsed_slice_dims": [0], "offset_dims": [1], "start_index_map": [0], "index_vector_dim": 1, "slice_sizes": [1, 3]}
+    numbers = {"collapsed_slice_dims": [0], "offset_dims": [1], "start_index_map": [0], "index_vector_dim": 1}
+    numbers["slice_sizes"] = [1, 3]
     operands = {"operand": (ROWS, "f32"), "start_indices": (ONE[:, None], "i64")}
     for variant, arguments in [
         ("", 2), ("operand=constant", 1), ("start_indices=constant", 1), ("operand=constant,start_indices=constant", 0),
