@@ -61,7 +61,7 @@ const PLACES_OF_MODULES: [&str; 4] = ["PYTHONPATH", "PYTHONHOME", "PYTHONUSERBAS
 const OPTIONS_OF_NODE: [&str; 2] = ["NODE_OPTIONS", "NODE_PATH"];
 
 /// The file that every adapter in Python imports.
-const KIT: (&str, &str) = ("gatherspec_kit.py", include_str!("../backends/kit/gatherspec_kit.py"));
+const KIT: (&str, &str) = ("gatherspec.py", include_str!("../python/gatherspec/__init__.py"));
 
 macro_rules! adapters {
     (python: $($python:literal),+; node: $($node:literal),+) => {

@@ -11,6 +11,7 @@ mod findings;
 mod folders;
 mod fuzz;
 mod help;
+mod judge;
 mod keep;
 mod known;
 mod list;
@@ -119,6 +120,9 @@ enum CliCommand {
         /// The shared library
         library: PathBuf,
     },
+    /// Judge a backend at the other end of stdin and stdout, case by case: what the plug-in for pytest starts
+    #[command(hide = true)]
+    Judge(judge::JudgeArgs),
     /// Test a backend with random calls, against the reference or by laws
     #[command(after_help = help::FUZZ)]
     Fuzz(Box<fuzz::FuzzArgs>),
@@ -206,6 +210,7 @@ impl Cli {
             Some(CliCommand::ServeLibrary { library }) => {
                 self.signatures().and_then(|signatures| serve_library(library, &signatures))
             }
+            Some(CliCommand::Judge(judge)) => self.load().and_then(|spec| judge.execute(spec)),
             Some(CliCommand::Fuzz(fuzz)) => self.load().and_then(|spec| fuzz.execute(spec, folders)),
             Some(CliCommand::Bench(bench)) => {
                 self.signatures().and_then(|signatures| bench.execute(&signatures, folders))
@@ -248,6 +253,7 @@ impl Cli {
             Some(CliCommand::Ask(ask)) => ask.wanted(&all),
             Some(CliCommand::Check(check)) => check.wanted(&all),
             Some(CliCommand::Mutants(mutants)) => mutants.wanted(&all),
+            Some(CliCommand::Judge(judge)) => judge.wanted(),
             // A campaign draws its calls.
             Some(CliCommand::Fuzz(_)) => Wanted::None,
             _ => Wanted::Usual,

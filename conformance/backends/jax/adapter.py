@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from gatherspec_kit import NUMPY, Operator, numpy_load, numpy_store, serve
+from gatherspec import NUMPY, Operator, numpy_load, numpy_store, serve
 
 jax.config.update("jax_enable_x64", True)
 INTEGERS = ["i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"]

@@ -12,7 +12,7 @@ import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 from ai_edge_litert.interpreter import Interpreter
 
-from gatherspec_kit import CONSTANT, Operator, Unsupported, numpy_load, numpy_store, serve
+from gatherspec import CONSTANT, Operator, Unsupported, numpy_load, numpy_store, serve
 
 TYPES = {"bool": "BOOL", "bf16": "BFLOAT16", "c64": "COMPLEX64", "c128": "COMPLEX128", "string": "STRING"}
 TYPES |= {f"{kind}{bits}": f"{word}{bits}" for kind, word in [("i", "INT"), ("u", "UINT"), ("f", "FLOAT")] for bits in (8, 16, 32, 64)}

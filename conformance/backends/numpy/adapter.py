@@ -3,7 +3,7 @@ API's functions, since NumPy's main namespace implements that standard. Nothing 
 
 import numpy as np
 
-from gatherspec_kit import LAYOUTS, NUMPY, Operator, numpy_load, numpy_store, serve
+from gatherspec import LAYOUTS, NUMPY, Operator, numpy_load, numpy_store, serve
 
 INTEGERS = ["i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"]
 DTYPES = [*NUMPY, "string"]

@@ -6,7 +6,7 @@ import onnx
 from onnx import helper
 from onnx.reference import ReferenceEvaluator
 
-from gatherspec_kit import NUMPY, Operator, numpy_load, numpy_store, serve
+from gatherspec import NUMPY, Operator, numpy_load, numpy_store, serve
 
 
 @lru_cache(maxsize=64)

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import onnxruntime as ort
 
-from gatherspec_kit import (
+from gatherspec import (
     CONSTANT, ONNX, SYMBOLIC, Operator, Tensor, Unsupported, numpy_load, numpy_store, onnx_model, onnx_operand, serve,
 )
 

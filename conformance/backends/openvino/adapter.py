@@ -6,7 +6,7 @@ from functools import lru_cache
 import openvino as ov
 from openvino import opset5, opset6, opset7, opset8
 
-from gatherspec_kit import NUMPY, SYMBOLIC, Operator, Tensor, Unsupported, numpy_load, serve
+from gatherspec import NUMPY, SYMBOLIC, Operator, Tensor, Unsupported, numpy_load, serve
 
 TYPES = {dtype: getattr(ov.Type, dtype) for dtype in [*NUMPY, "bf16"] if dtype not in ("bool", "c64", "c128")}
 TYPES["bool"] = ov.Type.boolean

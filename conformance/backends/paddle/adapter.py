@@ -6,7 +6,7 @@ os.environ.setdefault("GLOG_minloglevel", "2")
 
 import paddle
 
-from gatherspec_kit import Operator, Tensor, numpy_load, numpy_store, serve
+from gatherspec import Operator, Tensor, numpy_load, numpy_store, serve
 
 # What the page lists, and what else Paddle has kernels for or refuses by itself: nothing is kept from it.
 DTYPES = ["bool", "i8", "u8", "i16", "i32", "i64", "f32", "f64", "c64", "c128"]

@@ -11,7 +11,7 @@ os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
 
 import torch
 
-from gatherspec_kit import Operator, Tensor, Unsupported, numpy_load, serve
+from gatherspec import Operator, Tensor, Unsupported, numpy_load, serve
 
 DTYPES = {
     "bool": torch.bool, "i8": torch.int8, "u8": torch.uint8, "i16": torch.int16, "u16": torch.uint16,

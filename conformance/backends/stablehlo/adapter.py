@@ -8,7 +8,7 @@ from array import array
 
 import jaxlib.version
 
-from gatherspec_kit import CONSTANT, SIZES, Operator, Tensor, Unsupported, serve
+from gatherspec import CONSTANT, SIZES, Operator, Tensor, Unsupported, serve
 
 PINNED = "0.10.2"  # of jaxlib, as in requirements.in
 FOUND = jaxlib.version.__version__

@@ -9,7 +9,7 @@ os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
 
 import tensorflow as tf
 
-from gatherspec_kit import SIZES, Operator, Tensor, Unsupported, numpy_load, numpy_store, serve
+from gatherspec import SIZES, Operator, Tensor, Unsupported, numpy_load, numpy_store, serve
 
 
 def load(tensor):

@@ -18,7 +18,7 @@
 //! `inputs` writes calls and large tensors, and `replies` reads the answers. `client` sends a queue of calls
 //! through one session after another as processes die. It has two users: `worker` runs the cases that `run`
 //! distributes, with `batch` to collect the results, and [`Dialogue`] sends the calls of campaigns. `timer`
-//! has one process time calls.
+//! has one process time calls. `piped` is a backend that nobody starts here: it is at the other end of standard input and output.
 
 mod batch;
 mod child;
@@ -29,6 +29,7 @@ mod memory;
 mod not_started;
 mod orphans;
 mod patience;
+mod piped;
 mod program;
 mod reduce;
 mod replies;
@@ -43,6 +44,7 @@ pub use batch::{Event, Watch};
 pub use dialogue::{Answers, Dialogue, Interrupted};
 pub use inputs::InputFile;
 pub use inputs::InputFolder;
+pub use piped::Piped;
 pub use program::{Broken, ProcessBackend, ProcessLimits};
 pub use run::{Findings, Trivial};
 pub use timer::Timer;

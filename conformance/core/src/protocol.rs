@@ -257,6 +257,10 @@ pub enum Fault {
     InputChanged,
     /// Its answer breaks the contract of its interface.
     BrokenContract,
+    /// Its process ended.
+    Crash,
+    /// It gave no answer within the time that the backend grants.
+    Timeout,
 }
 
 macro_rules! error_message {

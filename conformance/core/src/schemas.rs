@@ -76,7 +76,7 @@ pub fn backend() -> Value {
         "The `seq` of the broken message, or null if it cannot be read.",
     );
     let fault = json!({
-        "enum": ["input-changed", "broken-contract"],
+        "enum": ["input-changed", "broken-contract", "crash", "timeout"],
         "description": "What a library that the backend asks did wrong; absent if the message is at fault.",
     });
     definitions["invalid"] = object(

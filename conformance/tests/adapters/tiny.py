@@ -3,7 +3,7 @@
 import math
 import struct
 
-from gatherspec_kit import SIZES, Operator, Tensor, Unsupported, serve
+from gatherspec import SIZES, Operator, Tensor, Unsupported, serve
 
 
 DTYPES, INDEX_DTYPES = ["i32", "f64"], ["i32", "i64"]

@@ -7,7 +7,7 @@ import runpy
 import sys
 from pathlib import Path
 
-import gatherspec_kit as kit
+import gatherspec as kit
 import numpy as np
 
 ROWS = np.array([[1, 2, 3], [4, 5, 6]], np.float32)

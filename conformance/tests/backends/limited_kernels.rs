@@ -81,7 +81,7 @@ pub(crate) fn python(adapter: &str, bug: &str, operator: &str, options: &[&str])
     }
     let here = |path: &str| -> PathBuf { Path::new(env!("CARGO_MANIFEST_DIR")).join(path) };
     let mut command = Command::new(env!("CARGO_BIN_EXE_gatherspec"));
-    command.env("PYTHONPATH", here("backends/kit")).env("PYTHONDONTWRITEBYTECODE", "1");
+    command.env("PYTHONPATH", here("python")).env("PYTHONDONTWRITEBYTECODE", "1");
     // A program of its own, since after `--` nothing may follow that is not the backend's.
     let folder = tempfile::tempdir().unwrap();
     command.arg("run").args(options).args(["--operator", operator, "--backend"]);

@@ -4,7 +4,7 @@ the adapter would be. A compiled function is a function."""
 import sys
 
 import numpy as np
-from gatherspec_kit import LAYOUTS, NUMPY, Operator, numpy_load, numpy_store, serve
+from gatherspec import LAYOUTS, NUMPY, Operator, numpy_load, numpy_store, serve
 
 BUG = sys.argv[1]
 

@@ -5,7 +5,7 @@ checked, which NumPy's functions do themselves)."""
 import sys
 
 import numpy as np
-from gatherspec_kit import NUMPY, Operator, numpy_load, numpy_store, serve
+from gatherspec import NUMPY, Operator, numpy_load, numpy_store, serve
 
 BUG = sys.argv[1]
 

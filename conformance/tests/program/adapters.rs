@@ -36,7 +36,7 @@ fn here(path: &str) -> String {
 
 fn gatherspec() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gatherspec"));
-    command.env("PYTHONPATH", here("backends/kit")).env("PYTHONDONTWRITEBYTECODE", "1");
+    command.env("PYTHONPATH", here("python")).env("PYTHONDONTWRITEBYTECODE", "1");
     command
 }
 
@@ -122,7 +122,7 @@ fn replies<'a>(program: &[&str], lines: impl Iterator<Item = &'a str>) -> String
 fn said<'a>(program: &[&str], lines: impl Iterator<Item = &'a str>) -> (String, String) {
     let mut child = Command::new(python())
         .args(program)
-        .env("PYTHONPATH", here("backends/kit"))
+        .env("PYTHONPATH", here("python"))
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -143,7 +143,7 @@ fn said<'a>(program: &[&str], lines: impl Iterator<Item = &'a str>) -> (String, 
 /// raise; and a `load` that loses bits, which is none.
 const WRITES_TO_INPUTS: &str = "
 import ctypes
-from gatherspec_kit import Operator, Tensor, serve
+from gatherspec import Operator, Tensor, serve
 def array(params, indices):
     indices[0] = 9
     return params
@@ -199,7 +199,7 @@ fn the_kit_says_which_operand_was_written_to_and_loads_elements_and_prints_trace
 
 /// A library of 4 threads, which answers how often their number was set.
 const THREADED: &str = "
-from gatherspec_kit import Operator, Tensor, serve
+from gatherspec import Operator, Tensor, serve
 limits = [4]
 count = lambda params, indices: Tensor('u8', [], bytes([len(limits) - 1]))
 serve(name='threaded', version='1', load=lambda it: it, store=lambda it: it,
@@ -236,7 +236,7 @@ fn the_kit_limits_threads_only_for_a_timing_that_asks_for_it_and_lifts_the_limit
 
 /// An adapter whose output says how often it was written to, and whether `timed` was called.
 const WRITES: &str = "
-from gatherspec_kit import Operator, Tensor, serve
+from gatherspec import Operator, Tensor, serve
 made = []
 def fresh(params, indices):
     made.append(bytearray(1))

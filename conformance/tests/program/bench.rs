@@ -108,12 +108,12 @@ fn a_page_is_made_by_a_run_or_from_its_record() {
 #[test]
 fn a_backend_whose_output_is_wrong_is_not_timed() {
     let folder = tempfile::tempdir().unwrap();
-    let kit = concat!(env!("CARGO_MANIFEST_DIR"), "/backends/kit");
+    let kit = concat!(env!("CARGO_MANIFEST_DIR"), "/python");
     let program = folder.path().join("wrong.py");
     fs::write(
         &program,
         format!(
-            "import sys\nsys.path.insert(0, {kit:?})\nfrom gatherspec_kit import Operator, Tensor, serve\n\
+            "import sys\nsys.path.insert(0, {kit:?})\nfrom gatherspec import Operator, Tensor, serve\n\
              zeros = lambda params, indices: Tensor('f32', [2], bytes(8))\nitself = lambda tensor: tensor\n\
              serve(name='wrong', version='1', load=itself, store=itself,\n\
              operators={{'tf.gather_nd': Operator(zeros, ['f32'], ['i64'])}})\n"
@@ -253,12 +253,12 @@ fn an_interrupted_run_keeps_what_was_measured_and_no_input() {
 #[test]
 fn a_backend_that_ends_is_left_out_and_the_others_go_on() {
     let folder = tempfile::tempdir().unwrap();
-    let kit = concat!(env!("CARGO_MANIFEST_DIR"), "/backends/kit");
+    let kit = concat!(env!("CARGO_MANIFEST_DIR"), "/python");
     let program = folder.path().join("ends.py");
     fs::write(
         &program,
         format!(
-            "import os, sys\nsys.path.insert(0, {kit:?})\nfrom gatherspec_kit import Operator, serve\n\
+            "import os, sys\nsys.path.insert(0, {kit:?})\nfrom gatherspec import Operator, serve\n\
              ends = lambda params, indices: os._exit(7)\nitself = lambda tensor: tensor\n\
              serve(name='ends', version='1', load=itself, store=itself,\n\
              operators={{'tf.gather_nd': Operator(ends, ['f32'], ['i64'])}})\n"

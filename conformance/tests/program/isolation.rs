@@ -16,7 +16,7 @@ const MODULES: &[&str] = &[
     "contextlib",
     "encodings",
     "ensurepip",
-    "gatherspec_kit",
+    "gatherspec",
     "json",
     "logging",
     "numpy",

@@ -29,6 +29,7 @@ mod page;
 mod page_lines;
 mod pictures;
 mod protocol_page;
+mod pytest;
 mod readme;
 mod scale;
 mod serve;

@@ -15,6 +15,7 @@ use std::process::{Command, Output, Stdio};
 const NOT_RUN: &[(&str, &str, &str)] = &[
     ("README.md", "cargo run", ".ci/run runs it"),
     ("README.md", "cargo test", ".ci/run runs it"),
+    ("README.md", "pip install", WHEEL),
     ("README.md", "gatherspec run --backend tensorflow", NETWORK),
     ("CONTRIBUTING.md", "", "what developers run; .ci/run runs the first block"),
     ("conformance/tests/README.md", "", "what developers run"),
@@ -36,6 +37,7 @@ const NOT_RUN: &[(&str, &str, &str)] = &[
         "for a backend with all operators; README.md has the same line for one",
     ),
     ("conformance/CI.md", "cargo install", NETWORK),
+    ("conformance/PYTHON.md", "pip install", WHEEL),
     ("conformance/PYTHON.md", "gatherspec run --backend", NETWORK),
     ("conformance/RUST.md", "cargo ", "harness.rs and suite.rs run the harness; this would build it anew"),
     ("conformance/SCALE.md", "", "a cluster; scale.rs runs the scripts"),
@@ -44,6 +46,7 @@ const NOT_RUN: &[(&str, &str, &str)] = &[
 ];
 
 const NETWORK: &str = "it downloads; .ci/run runs the adapters";
+const WHEEL: &str = "a build in release; .ci/nightly builds and installs a wheel";
 
 /// Lines that end with another status than 0: a part of the line, and the status.
 const STATUS: &[(&str, i32)] = &[
@@ -53,6 +56,7 @@ const STATUS: &[(&str, i32)] = &[
     ("--case '*/bad-index/*' -- python3 adapter.py", 0),
     // The adapter of the page lacks batch dimensions, as the page says.
     ("-- python3 adapter.py", 1),
+    ("pytest --gatherspec adapter.py", 1),
 ];
 
 /// Passes replies on, and declares two operators: readers have few, and a run of all takes a minute.
@@ -154,6 +158,10 @@ impl ReaderFolder {
         if let Ok(python) = std::env::var("GATHERSPEC_PYTHON") {
             folder.script("bin/python3", &format!("exec '{python}' \"$@\""));
         }
+        // As an installed package has it.
+        let package = here("python");
+        let plugged = "python3 -P -m pytest -p gatherspec.pytest_plugin -p no:cacheprovider";
+        folder.script("bin/pytest", &format!("PYTHONPATH='{}' exec {plugged} \"$@\"", package.display()));
         fs::copy(here("backends/c-example/gather.c"), folder.0.path().join("mine.c")).unwrap();
         let page = fs::read_to_string(here("PYTHON.md")).unwrap();
         let adapter = page.split("```python\n").nth(1).unwrap().split("```").next().unwrap();
@@ -162,8 +170,8 @@ impl ReaderFolder {
         for (name, text) in files_of(&page) {
             folder.file(name, text);
         }
-        let kit = folder.0.path().join("gatherspec_kit.py");
-        fs::copy(here("backends/kit/gatherspec_kit.py"), kit).unwrap();
+        let kit = folder.0.path().join("gatherspec.py");
+        fs::copy(here("python/gatherspec/__init__.py"), kit).unwrap();
         folder
     }
 
@@ -209,6 +217,9 @@ fn lacks(line: &str) -> Option<String> {
         {
             return Some(format!("there is no compiler {compiler}"));
         }
+    }
+    if line.starts_with("pytest") && !works(&python(), &["-c", "import pytest, xdist"]) {
+        return Some(format!("{} has no pytest and xdist; GATHERSPEC_PYTHON names another", python()));
     }
     let is_numpy = (line.contains("adapter.py") || line.contains("pick.py"))
         && !works(&python(), &["-c", "import numpy"]);

@@ -185,6 +185,8 @@ fn invalid(InvalidReply { invalid: why, fault, .. }: InvalidReply) -> Trouble {
     match fault {
         Some(Fault::InputChanged) => Trouble { verdict: Verdict::InputChanged, what: why },
         Some(Fault::BrokenContract) => Trouble::protocol(why),
+        Some(Fault::Crash) => Trouble { verdict: Verdict::Crash, what: why },
+        Some(Fault::Timeout) => Trouble { verdict: Verdict::Timeout, what: why },
         None => Trouble::protocol(format!("the backend took a valid message for an invalid one: {why}")),
     }
 }
@@ -234,12 +236,13 @@ mod tests {
         answer(line.as_bytes()).outcome.unwrap_err().what
     }
 
-    /// A library that writes to its input has another fault than one that breaks its contract.
     #[test]
     fn the_fault_of_a_refusal_is_its_verdict() {
         for (fault, verdict) in [
             (r#","fault":"input-changed""#, Verdict::InputChanged),
             (r#","fault":"broken-contract""#, Verdict::ProtocolError),
+            (r#","fault":"crash""#, Verdict::Crash),
+            (r#","fault":"timeout""#, Verdict::Timeout),
             ("", Verdict::ProtocolError),
         ] {
             let line = format!(r#"{{"seq":7,"invalid":"why"{fault}}}"#);

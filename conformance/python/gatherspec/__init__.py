@@ -1,6 +1,6 @@
 """What an adapter needs to answer the backend protocol of GatherSpec, version 2. Standard library only.
 
-    from gatherspec_kit import Operator, serve
+    from gatherspec import Operator, serve
 
     def gather_nd(params, indices, batch_dims=0):
         ...
@@ -12,8 +12,8 @@
 
 `load` makes the library's array of a Tensor, `store` makes a Tensor of what the function returned; for NumPy arrays
 both are here: `numpy_load`, `numpy_store`, and for models of ONNX `onnx_operand`, `onnx_model`. An attribute that is an element,
-such as `fill_value`, comes through `load` too, with the shape (). An exception is an error without a code, and its traceback goes to standard error, as does whatever
-the library prints. `Unsupported` says that there is no such thing. After each call the kit stores the operands as well: one
+such as `fill_value`, comes through `load` too, with the shape (). An exception is an error without a code, and its traceback
+goes to standard error, as does whatever the library prints. `Unsupported` says that there is no such thing. After each call the kit stores the operands as well: one
 that the function wrote to is `input-changed`.
 
 A call may be made in several ways, its variants. `variants=LAYOUTS` of an operator declares that its operands may have any
@@ -22,6 +22,8 @@ the kit takes of what `load` made. `compile=jax.jit` declares that the
 function may be compiled, as a whole or with constants for operands: the kit makes a function of those operands that are no
 constants, which loads the others while it is compiled.
 """
+
+from __future__ import annotations
 
 import base64
 import binascii
@@ -33,6 +35,8 @@ import os
 import sys
 import time
 import traceback
+from collections.abc import Callable, Iterable
+from typing import Any
 
 SIZES = {
     "bool": 1, "i8": 1, "u8": 1, "i16": 2, "u16": 2, "f16": 2, "bf16": 2, "i32": 4, "u32": 4, "f32": 4,
@@ -72,11 +76,14 @@ class Tensor:
     An operand has its name as `operand`. Its variant is `layout`, such as "transposed", and whether it is `constant`; `dims` is
     the shape for which the function shall be made, with None for each dim that it shall not know."""
 
-    operand, layout, view, constant = None, None, False, False
+    operand: str | None = None
+    layout: str | None = None
+    view: bool = False
+    constant: bool = False
 
-    def __init__(self, dtype, shape, data):
+    def __init__(self, dtype: str, shape: Iterable[int], data: bytes | memoryview | list[bytes]) -> None:
         self.dtype, self.shape, self.data = dtype, tuple(shape), data
-        self.dims = self.shape
+        self.dims: tuple[int | None, ...] = self.shape
 
 
 class Operator:
@@ -92,10 +99,24 @@ class Operator:
     `compilations` is the most calls to compile in a run of the whole suite."""
 
     def __init__(
-        self, function, dtypes, index_dtypes, attributes=(), bad="error", negative="reject", into=None,
-        more_dtypes=(), more_index_dtypes=(), variants=(), compile=None, compile_symbolic=None, constants=True,
-        known_depth=False, compilations=None, **limits,
-    ):
+        self,
+        function: Callable[..., Any],
+        dtypes: Iterable[str],
+        index_dtypes: Iterable[str],
+        attributes: Iterable[str] = (),
+        bad: str = "error",
+        negative: str = "reject",
+        into: Callable[..., Any] | None = None,
+        more_dtypes: Iterable[str] = (),
+        more_index_dtypes: Iterable[str] = (),
+        variants: Iterable[str] = (),
+        compile: Callable[[Callable[..., Any]], Callable[..., Any]] | None = None,
+        compile_symbolic: Callable[[Callable[..., Any], list[Any]], Callable[..., Any]] | None = None,
+        constants: bool = True,
+        known_depth: bool = False,
+        compilations: int | None = None,
+        **limits: Any,
+    ) -> None:
         unknown = sorted(set(limits) - LIMITS)
         if unknown:
             raise TypeError(f"unknown limits: {', '.join(unknown)}; there are {', '.join(sorted(LIMITS))}")
@@ -113,13 +134,13 @@ class Operator:
         optional = {"limits": limits, "extends": extends, "variants": variants, "compilations": compilations}
         self.declared.update((key, value) for key, value in optional.items() if value)
 
-    def has(self, axis, way):
+    def has(self, axis: str, way: str) -> bool:
         """Whether a value of a variant is declared."""
         axes = (axis,) if axis in ("shapes", "execution") else (axis, "operands")
         return any(f"{one}={way}" in self.declared.get("variants", ()) for one in axes)
 
 
-def numpy_load(tensor, bfloat16=None):
+def numpy_load(tensor: Tensor, bfloat16: Any = None) -> Any:
     """A NumPy array in the layout of the tensor, writable unless it has more than 256 MiB or its layout says otherwise; strings
     are an array of bytes objects. NumPy has no bf16: `bfloat16` is the type that a library brings for
     it, or "<u2" for its bits."""
@@ -137,7 +158,7 @@ def numpy_load(tensor, bfloat16=None):
     return _laid_out(array, tensor.layout)
 
 
-def onnx_operand(tensor):
+def onnx_operand(tensor: Tensor) -> tuple[int, tuple[int | str, ...], Any]:
     """What a model of ONNX says of an operand: the number of its type, its dims, unknown ones as names, and the data of a
     constant."""
     dims = [f"{tensor.operand}{axis}" if dim is None else dim for axis, dim in enumerate(tensor.dims)]
@@ -145,7 +166,7 @@ def onnx_operand(tensor):
     return ONNX[tensor.dtype], tuple(dims), constant
 
 
-def onnx_model(kind, opset, attributes, operands):
+def onnx_model(kind: str, opset: int, attributes: dict[str, Any], operands: Iterable[Any]) -> Any:
     """A model of one node of an operator set, with the operands P and I, as `onnx_operand` says them, and the output O. A constant
     is an initializer, which is no input."""
     from onnx import helper
@@ -223,7 +244,7 @@ def _padded(shape):
     return padded
 
 
-def numpy_store(array):
+def numpy_store(array: Any) -> Tensor:
     """A tensor of a NumPy array or scalar."""
     import numpy
 
@@ -239,20 +260,47 @@ def numpy_store(array):
     raise TypeError(f"a result of dtype {array.dtype}")
 
 
-def serve(name, version, operators, load, store, language="Python", block=None, threads=None, timed=None):
+def serve(
+    name: str,
+    version: str,
+    operators: dict[str, Operator],
+    load: Callable[[Tensor], Any],
+    store: Callable[[Any], Tensor],
+    language: str = "Python",
+    block: Callable[[Any], Any] | None = None,
+    threads: tuple[Callable[[], int], Callable[[int], Any]] | None = None,
+    timed: Callable[[], Any] | None = None,
+) -> None:
     """Answers requests until `stop` or the end of input. `block` waits for a result that is computed in the
     background; `threads` is a pair of functions: one gives the most threads that a call may use, the other sets it;
     `timed` is called before the first timing, for settings that only pay where a call is repeated."""
+    backend = {"name": name, "version": version, "language": language}
+    session = Session(backend, _Backend(operators, load, store, block or (lambda output: output), threads, timed))
+    if Session.host:
+        Session.host(session)
+        return
     # Standard output is the protocol's alone: prints of the library, also from C, go to standard error.
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    backend = _Backend(operators, load, store, block or (lambda output: output), threads, timed)
-    start = {
-        "protocol": 2,
-        "backend": {"name": name, "version": version, "language": language},
-        "operators": {name: operator.declared for name, operator in operators.items()},
-    }
     for line in sys.stdin.buffer:
+        reply = session.reply(line)
+        if reply is None:
+            return
+        replies.write(json.dumps(reply).encode() + b"\n")
+        replies.flush()
+
+
+class Session:
+    """What `serve` serves. A program that runs an adapter itself sets `Session.host`, a function that `serve` then gives the session
+    to, in place of standard input and output."""
+
+    host: Callable[[Session], Any] | None = None
+
+    def __init__(self, identity: dict[str, str], backend: _Backend) -> None:
+        self.identity, self._backend = identity, backend
+
+    def reply(self, line: bytes) -> dict[str, Any] | None:
+        """The reply to a request; None to `stop`."""
         seq = None
         try:
             message = _parse(line)
@@ -260,19 +308,17 @@ def serve(name, version, operators, load, store, language="Python", block=None, 
                 seq = message["seq"]
             command = message.get("cmd")
             if command == "stop" and _keys(message, ["cmd"]):
-                return
+                return None
             if command == "start" and _keys(message, ["cmd", "protocol"]):
-                reply = start
-            elif command == "call" and _keys(message, CALL, ["variant"]):
-                reply = backend.call(message)
-            elif command == "time" and _keys(message, CALL + ["rounds", "min_round_ns"], ["threads", "output"]):
-                reply = backend.time(message)
-            else:
-                raise Invalid("cmd is none of start, call, time and stop")
+                operators = {name: operator.declared for name, operator in self._backend.operators.items()}
+                return {"protocol": 2, "backend": self.identity, "operators": operators}
+            if command == "call" and _keys(message, CALL, ["variant"]):
+                return self._backend.call(message)
+            if command == "time" and _keys(message, CALL + ["rounds", "min_round_ns"], ["threads", "output"]):
+                return self._backend.time(message)
+            raise Invalid("cmd is none of start, call, time and stop")
         except Invalid as wrong:
-            reply = {"seq": seq, "invalid": str(wrong)}
-        replies.write(json.dumps(reply).encode() + b"\n")
-        replies.flush()
+            return {"seq": seq, "invalid": str(wrong)}
 
 
 CALL = ["cmd", "seq", "operator", "operands", "attributes"]
