@@ -11,6 +11,7 @@ mod findings;
 mod folders;
 mod fuzz;
 mod help;
+mod init;
 mod judge;
 mod keep;
 mod known;
@@ -129,6 +130,9 @@ enum CliCommand {
     /// Time backends side by side, on workloads of real programs
     #[command(after_help = help::BENCH)]
     Bench(Box<bench::BenchArgs>),
+    /// Write a starter, which runs as it is, with its workflow for GitHub Actions
+    #[command(after_help = help::INIT)]
+    Init(init::InitArgs),
     /// Merge the reports of the shards of a campaign
     #[command(after_help = help::MERGE)]
     Merge(merge::MergeArgs),
@@ -215,6 +219,7 @@ impl Cli {
             Some(CliCommand::Bench(bench)) => {
                 self.signatures().and_then(|signatures| bench.execute(&signatures, folders))
             }
+            Some(CliCommand::Init(init)) => init.execute(),
             Some(CliCommand::Merge(merge)) => merge.execute(),
             Some(CliCommand::Check(check)) => self.load().and_then(|spec| check.execute(spec)),
             Some(CliCommand::Mutants(mutants)) => self.load().and_then(|spec| mutants.execute(spec)),

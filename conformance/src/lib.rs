@@ -25,6 +25,7 @@ mod book;
 mod cli;
 mod native;
 mod picture;
+mod published;
 mod questions;
 mod report;
 mod results;
@@ -55,6 +56,10 @@ pub mod internals {
     /// Calls as pictures.
     pub mod picture {
         pub use crate::picture::*;
+    }
+    /// Whether the packages are published.
+    pub mod published {
+        pub use crate::published::*;
     }
     /// Questions, with the answer of every operator.
     pub mod questions {

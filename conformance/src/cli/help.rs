@@ -51,6 +51,12 @@ pub(super) const RUN: &str = page!(
     caches!(),
 );
 
+pub(super) const INIT: &str = page!(
+    "  gatherspec init pytest
+  gatherspec init c --out my-kernel",
+    plain!(),
+);
+
 pub(super) const LIST: &str = page!(
     "  gatherspec list cases --operator tf.gather
   gatherspec list cases --cases my-cases.yaml

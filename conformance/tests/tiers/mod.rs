@@ -152,6 +152,11 @@ const ABOVE_QUICK: &[(&str, Tier, &str)] = &[
     ),
     ("every_other_line_of_the_pages_runs", Full, "whole runs; options and links are tested"),
     ("the_adapter_of_the_page_is_short_and_runs", Full, "a whole run"),
+    (
+        "the_starter_in_rust_builds_and_its_tests_pass",
+        Nightly,
+        "a build of the library; the example that it is a copy of is tested",
+    ),
     // Programs that read the whole specification again and again.
     ("the_first_use_of_an_adapter_runs_nothing_of_the_current_folder", Full, ENVIRONMENTS),
     ("a_run_says_that_it_waits_for_another_which_has_the_same_version_of_python", Full, ENVIRONMENTS),
