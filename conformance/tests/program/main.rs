@@ -8,6 +8,7 @@ mod tiers;
 
 mod in_step;
 
+mod action;
 mod adapters;
 mod ask;
 mod bench;

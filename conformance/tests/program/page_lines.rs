@@ -36,7 +36,6 @@ const NOT_RUN: &[(&str, &str, &str)] = &[
         "python3 conformance/tests/oracle",
         "for a backend with all operators; README.md has the same line for one",
     ),
-    ("conformance/CI.md", "cargo install", NETWORK),
     ("conformance/PYTHON.md", "pip install", WHEEL),
     ("conformance/PYTHON.md", "gatherspec run --backend", NETWORK),
     ("conformance/RUST.md", "cargo ", "harness.rs and suite.rs run the harness; this would build it anew"),

@@ -33,11 +33,6 @@ const PAGES: &[(&str, &str, &str)] = &[
         "cargo install --path conformance    # puts `gatherspec` on your path; it needs no checkout afterwards",
         "cargo install --locked gatherspec   # or: pip install gatherspec",
     ),
-    (
-        "conformance/CI.md",
-        "      - run: cargo install --locked --git \"$GATHERSPEC\" gatherspec\n        env: { GATHERSPEC: the address of the repository that you use }",
-        "      - run: pip install gatherspec",
-    ),
 ];
 
 #[test]
