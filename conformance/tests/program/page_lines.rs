@@ -16,6 +16,8 @@ const NOT_RUN: &[(&str, &str, &str)] = &[
     ("README.md", "cargo run", ".ci/run runs it"),
     ("README.md", "cargo test", ".ci/run runs it"),
     ("README.md", "pip install", WHEEL),
+    ("README.md", "gatherspec run --backend numpy", NETWORK),
+    ("README.md", "gatherspec init", "init.rs runs the starters"),
     ("README.md", "gatherspec run --backend tensorflow", NETWORK),
     ("CONTRIBUTING.md", "", "what developers run; .ci/run runs the first block"),
     ("conformance/tests/README.md", "", "what developers run"),

@@ -24,6 +24,9 @@ use crate::facts::{ExpectedOutcome, Facts, JudgedCase};
 /// The fewest drawn calls that a selector describes, unless it describes all: fewer may agree by accident.
 const FEWEST: usize = 3;
 
+/// How every traceback of Python begins, whatever it is about.
+const TRACEBACK: &str = "Traceback (most recent call last)";
+
 /// The prefix of the message of an error without a code.
 const WITHOUT_CODE: &str = "error without a code: ";
 
@@ -271,7 +274,7 @@ fn first_line(item: &Item<'_>) -> Option<String> {
     let line = item.facts.message.as_deref()?.lines().next()?;
     let line = line.strip_prefix(WITHOUT_CODE).unwrap_or(line);
     let line: String = line.chars().take(LONGEST).collect();
-    (!line.trim().is_empty()).then_some(line)
+    (!line.trim().is_empty() && !line.starts_with(TRACEBACK)).then_some(line)
 }
 
 /// Entries about drawn calls and laws.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use gather_spec::{Attribute, Case, DType, Profile, Run, Specification};
 
-use super::Deviations;
+use super::{Deviations, draft};
 use crate::builtin;
 use crate::judge::{Judgement, Strictness, Verdict};
 use crate::judged::{Judged, RunResult};
@@ -240,6 +240,25 @@ fn each_selector_covers_what_it_describes_and_nothing_else() {
     assert_selects(TAKE, "{ mode: clip }", |case| mode(case) == "clip");
     assert_selects(TAKE, "{ mode: [raise, wrap] }", |case| ["raise", "wrap"].contains(&mode(case).as_str()));
     assert_selects(TAKE, "{ policy: { bad: clamp } }", |case| mode(case) == "clip");
+}
+
+#[test]
+fn a_draft_tells_failures_apart_by_what_is_said_but_not_by_how_every_traceback_begins() {
+    let spec = crate::embedded();
+    let cases = &cases_of(spec, "tf.gather_nd")[..40];
+    let drafted = |said: &str| {
+        let mut report = report_of(spec, cases, (Verdict::Pass, ""), "  []");
+        let failed = report_of(spec, cases, (Verdict::RejectedGoodInput, said), "  []");
+        // Every third case, whatever it is about.
+        for (at, result) in failed.results.into_iter().enumerate().step_by(3) {
+            report.results[at] = result;
+        }
+        draft(&report, cases)
+    };
+    let said = drafted("rank above 4");
+    assert!(said.contains("where: { message: \"rank above 4\" }"), "{said}");
+    let said = drafted("Traceback (most recent call last):\n  File");
+    assert!(!said.contains("message:") && said.contains("verdict: rejected-good-input"), "{said}");
 }
 
 #[test]
