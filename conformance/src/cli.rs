@@ -105,8 +105,8 @@ enum CliCommand {
     /// List cases, clauses, operators, questions, backends or documents
     #[command(after_help = help::LIST)]
     List(list::ListArgs),
-    /// Draw a case, or print a clause with its rulings and cases, an operator with its clauses, or a question with the
-    /// answer of every operator
+    /// Draw a case, or print a clause with its rulings and cases, an operator with its clauses, a question with the
+    /// answer of every operator, or a finding as a text for an issue of its library
     #[command(after_help = help::SHOW)]
     Show(show::ShowArgs),
     /// Draw a typed call, with what the documents say of it and what backends answer

@@ -1,6 +1,6 @@
 //! The program `gatherspec`, and [`standalone()`], the `main` of a backend in Rust that tests itself.
 //!
-//! `cli` is the command line. `report` gives the result of a run its forms, and `results` stores it. `adapters` starts the
+//! `cli` is the command line. `report` gives the result of a run its forms, and `results` stores it; `finding` has the texts for what they show. `adapters` starts the
 //! libraries that the program brings adapters for, and `native` a shared library. `picture` draws a call by means of a `trace`, `show` prints a case, a clause
 //! or an operator, `questions` compares operators, `book` renders everything as one text, and `ask` reads typed calls. `bench`
 //! times backends. The crates below judge backends (`gather-conformance`), draw calls (`gather-campaign`) and measure the suite
@@ -23,6 +23,7 @@ mod ask;
 mod bench;
 mod book;
 mod cli;
+mod finding;
 mod native;
 mod picture;
 mod published;
@@ -48,6 +49,10 @@ pub mod internals {
     /// Everything as one text.
     pub mod book {
         pub use crate::book::*;
+    }
+    /// Findings, and their texts for issues.
+    pub mod finding {
+        pub use crate::finding::*;
     }
     /// Shared libraries as backends.
     pub mod native {

@@ -7,7 +7,7 @@ use comfy_table::{ContentArrangement, Table, presets};
 use gather_spec::case::Arm;
 use gather_spec::question::{Answer, Question};
 use gather_spec::signature::{ModePolicy, PermittedPolicies};
-use gather_spec::{BadIndex, Basis, NegativeIndex, Profile, Run, Signature, Specification};
+use gather_spec::{BadIndex, Basis, NegativeIndex, Profile, Run, Signature, Specification, Variant};
 
 use crate::answers::{LONGEST, in_words, shortened};
 use crate::results::Results;
@@ -36,7 +36,8 @@ error code that the case expects.
 - **A dash** means that the operator has no such case, with the reason. Operators of a form that the question does not
   concern are left out.
 - **Libraries** are the recorded answers of real libraries. Older results record an answer only where it differs from the
-  expected one.
+  expected one. Where an answer depends on the way in which the call is made, such as with an operand that is a constant, the
+  other answers follow, each with its ways.
 
 `gatherspec show QUESTION` prints one of these tables.
 
@@ -274,6 +275,17 @@ fn policies(permitted: Option<&PermittedPolicies>, Profile { bad, negative }: Pr
     open.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
+/// Where the answer of a library depends on the way in which the call is made.
+fn in_other_ways(of: &Results, case: &Run, usual: &str) -> String {
+    let others = of.answers_in_other_ways(&case.id).into_iter().filter(|(words, _)| words != usual);
+    let said = |(words, ways): (String, Vec<Variant>)| {
+        let ways: Vec<String> = ways.iter().map(ToString::to_string).collect();
+        format!("; {} with {}", shortened(&words, LONGEST), ways.join(" or "))
+    };
+    // An answer that was taken from a run in such a way names it already.
+    others.filter(|(words, _)| !usual.starts_with(&format!("{words} with "))).map(said).collect()
+}
+
 /// What libraries did, grouped by answer. The group that agrees with the case is first.
 fn libraries(page: &Signature, case: &Run, results: &[Results]) -> Vec<String> {
     let expected = answer(page, case);
@@ -281,7 +293,9 @@ fn libraries(page: &Signature, case: &Run, results: &[Results]) -> Vec<String> {
     let mut alike: Vec<(String, Vec<String>)> = vec![("as expected".to_owned(), Vec::new())];
     for of in results {
         let Some(words) = of.answer(&case.id) else { continue };
+        let others = in_other_ways(of, case, &words);
         let words = if words == expected { "as expected".to_owned() } else { shortened(&words, LONGEST) };
+        let words = words + &others;
         let name = format!("{} {}", of.backend.name, of.backend.version);
         match alike.iter_mut().find(|(known, _)| *known == words) {
             Some((_, names)) => names.push(name),
@@ -295,6 +309,8 @@ fn libraries(page: &Signature, case: &Run, results: &[Results]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::FailedRun;
+    use gather_conformance::internals::judge::Verdict;
 
     #[test]
     fn every_question_is_answered_for_two_operators_at_least() {
@@ -328,6 +344,22 @@ mod tests {
             format!("{} 1: an error", names[1]),
         ];
         assert_eq!(libraries(page, case, &results), expected);
+        let run = FailedRun {
+            case: "tf.gather/bad-index/minus-one[indices=constant]".to_owned(),
+            clauses: Vec::new(),
+            observed: Verdict::AcceptedBadInput,
+            call: String::new(),
+            expected: String::new(),
+            actual: "i32 [1] [7]".to_owned(),
+            difference: None,
+            reason: None,
+            link: None,
+            finding: false,
+        };
+        let compiled = "tf.gather/bad-index/minus-one[execution=compiled]".to_owned();
+        results[1].deviations = vec![run.clone(), FailedRun { case: compiled, ..run }];
+        let depends = format!("{} 1: an error; `[7]` with indices=constant or execution=compiled", names[1]);
+        assert_eq!(libraries(page, case, &results), [expected[0].clone(), depends]);
         let wrapping = &spec.run("onnx.GatherND-13/bad-index/minus-one-in-the-first-component").unwrap();
         let page = spec.operator("onnx.GatherND-13").unwrap();
         results[0].answers.insert(wrapping.id.clone(), "`[45]`".to_owned());

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::adapters;
 use crate::answers;
+use crate::finding::{self, Notes};
 use crate::report::{BackendReport, Entry};
 use gather_conformance::backend::Identity;
 use gather_conformance::internals::files;
@@ -149,6 +150,25 @@ impl Results {
             .or_else(|| deviation().map(|one| in_few_words(one.observed, &one.actual)))
     }
 
+    /// The answers to a case that did not pass in another way than the usual one: each in few words, with the ways.
+    #[must_use]
+    pub fn answers_in_other_ways(&self, case: &str) -> Vec<(String, Vec<Variant>)> {
+        let mut answers: Vec<(String, Vec<Variant>)> = Vec::new();
+        let start = case.trim_end_matches(']');
+        for run in self.deviations.iter().filter(|run| run.case.starts_with(start)) {
+            let (id, variant) = Variant::split_id(&run.case);
+            if id != case || variant.is_usual() {
+                continue;
+            }
+            let words = in_few_words(run.observed, &run.actual);
+            match answers.iter_mut().find(|(known, _)| *known == words) {
+                Some((_, ways)) => ways.push(variant),
+                None => answers.push((words, vec![variant])),
+            }
+        }
+        answers
+    }
+
     /// Writes the file of this backend and version, and returns its path.
     ///
     /// # Errors
@@ -217,7 +237,7 @@ fn variant(id: &str) -> Variant {
 }
 
 /// The beginning of a text, without the stack trace that follows an empty line.
-fn shortened(text: &str) -> String {
+pub(crate) fn shortened(text: &str) -> String {
     let text = text.split("\n\n").next().unwrap_or_default();
     let mut start: String = text.chars().take(LONGEST).collect();
     if start.len() < text.len() {
@@ -236,18 +256,19 @@ pub fn page(folder: &Path) -> io::Result<String> {
     table(&mut text, &results);
     backends(&mut text, &results);
     text.push_str(FINDINGS);
-    let since = since(&folder.join("since.yaml"))?;
-    results.iter().for_each(|of| findings(&mut text, of, &since));
+    let notes = Notes::read(folder)?;
+    results.iter().for_each(|of| findings(&mut text, of, &notes));
     Ok(text)
 }
 
-/// In which versions findings are, by the case that shows them; nothing if there is no such file.
-fn since(path: &Path) -> io::Result<BTreeMap<String, String>> {
-    if !path.try_exists()? {
-        return Ok(BTreeMap::new());
-    }
-    let text = files::read_text(path, LONGEST_FILE).map_err(io::Error::other)?;
-    serde_yaml::from_str(&text).map_err(io::Error::other)
+/// The results that come with the program.
+///
+/// # Panics
+/// Never: a test reads them.
+#[must_use]
+pub fn embedded() -> Vec<Results> {
+    let kept: &[&[u8]] = include!(concat!(env!("OUT_DIR"), "/kept.rs"));
+    kept.iter().map(|bytes| serde_json::from_slice(bytes).expect("a test reads every file")).collect()
 }
 
 /// The results in a folder, ordered by file name.
@@ -284,6 +305,7 @@ const FINDINGS: &str = "
 ## Findings
 
 What users of a framework should know, each with one of its cases, in the usual way where that shows it. Uninitialised memory looks different in every run.
+`gatherspec show` prints a text for an issue of the library. Its state there is in `upstream.yaml`, by hand.
 ";
 
 fn table(text: &mut String, results: &[Results]) {
@@ -323,30 +345,26 @@ fn backends(text: &mut String, results: &[Results]) {
     }
 }
 
-/// The findings of a backend, with one case for all that share verdict and reason.
-fn findings(text: &mut String, of: &Results, since: &BTreeMap<String, String>) {
-    let mut by_reason: BTreeMap<(&str, Verdict), Vec<&FailedRun>> = BTreeMap::new();
-    for deviation in of.deviations.iter().filter(|deviation| deviation.finding) {
-        let reason = deviation.reason.as_deref().unwrap_or_default();
-        by_reason.entry((reason, deviation.observed)).or_default().push(deviation);
-    }
-    if !by_reason.is_empty() {
+/// The findings of a backend, with one case for each.
+fn findings(text: &mut String, of: &Results, notes: &Notes) {
+    let all = finding::all(of, notes);
+    if !all.is_empty() {
         let _ = writeln!(text, "\n### {} {}", of.backend.name, of.backend.version);
     }
-    for ((reason, observed), cases) in by_reason {
-        let first =
-            cases.iter().min_by_key(|run| variant(&run.case).iter().count()).expect("a reason has a case");
+    for finding in all {
+        let (first, reason, observed) = (finding.shown(), finding.reason, finding.observed);
         let source = first.link.as_ref().map(|link| format!(" ([source]({link}))")).unwrap_or_default();
-        let more = match cases.len() - 1 {
+        let more = match finding.runs.len() - 1 {
             0 => String::new(),
             1 => ", and in one more case".to_owned(),
             more => format!(", and in {more} more cases"),
         };
         let _ = writeln!(text, "\n**{reason}**{source}\n\n- verdict: `{observed}`{more}");
-        if let Some(versions) = cases.iter().find_map(|deviation| since.get(&deviation.case)) {
+        if let Some(versions) = notes.since(&finding) {
             let _ = writeln!(text, "- versions: {versions}");
         }
         let reproduce = Reproduction::anywhere(BackendNaming::Option, &of.argument, &[]).case(&first.case);
+        let show = format!("gatherspec show '{}'", finding.id());
         let lines = [
             ("clause", Some(first.clauses.join(", "))),
             ("call", Some(first.call.clone())),
@@ -354,10 +372,12 @@ fn findings(text: &mut String, of: &Results, since: &BTreeMap<String, String>) {
             ("documented", Some(first.expected.clone())),
             ("actual", Some(first.actual.clone())),
             ("reproduce", Some(reproduce)),
+            ("text for an issue", Some(show)),
         ];
         for (name, value) in lines.into_iter().filter_map(|(name, value)| Some((name, value?))) {
             let _ = writeln!(text, "- {name}: `{}`", value.replace('`', "'"));
         }
+        let _ = writeln!(text, "- upstream: {}", notes.state(&finding));
     }
 }
 

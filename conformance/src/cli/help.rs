@@ -69,7 +69,9 @@ pub(super) const SHOW: &str = page!(
     "  gatherspec show tf.gather_nd/documented/rows-of-a-matrix
   gatherspec show tf.gather_nd.shape.slices
   gatherspec show --cases found my.operator/found/a-case
-  gatherspec show torch.gather --format json",
+  gatherspec show torch.gather --format json
+  gatherspec show numpy:
+  gatherspec show 'numpy:numpy.take/bad-index/largest-i64[wrap]'",
     plain!(),
 );
 

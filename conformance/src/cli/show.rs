@@ -1,4 +1,5 @@
-//! `gatherspec show`: one case as a picture, a clause, an operator, or a question operator by operator.
+//! `gatherspec show`: one case as a picture, a clause, an operator, a question operator by operator, or the text of a
+//! finding.
 
 mod object;
 
@@ -9,6 +10,7 @@ use gather_spec::case::OperandNames;
 use gather_spec::load::Wanted;
 use gather_spec::{Call, Case, Profile, Run, Signatures, Specification};
 
+use crate::finding::{self, Finding, Named, Notes};
 use crate::{picture, questions, results, show};
 use gather_conformance::internals::files;
 use gather_conformance::internals::select::Pattern;
@@ -20,10 +22,12 @@ use super::output::print;
 
 #[derive(clap::Args)]
 pub(super) struct ShowArgs {
-    /// Id of a case, of a case of a family, of a clause or of a question, or name of an operator
-    #[arg(value_name = "CASE|CLAUSE|OPERATOR|QUESTION")]
+    /// Id of a case, of a case of a family, of a clause, of a question or of a finding (BACKEND:CASE, or BACKEND: for all
+    /// of a backend), or name of an operator
+    #[arg(value_name = "CASE|CLAUSE|OPERATOR|QUESTION|FINDING")]
     id: String,
-    /// Folder of kept results: show what libraries answered to the question
+    /// Folder of kept results: show what libraries answered to the question, or a finding of these results [default for a
+    /// finding: the results that come with the program]
     #[arg(long, value_name = "DIR")]
     results: Option<PathBuf>,
     /// Show a case of this file, of the .yaml files in this folder, or of stdin (`-`)
@@ -46,8 +50,9 @@ enum ShowFormat {
 impl ShowArgs {
     /// The cases that are shown: those of the operator that the id begins with, if it does.
     pub(super) fn wanted<'a>(&self, all: &'a Signatures) -> Wanted<'a> {
+        let id = self.id.split_once(':').map_or(self.id.as_str(), |(_, case)| case);
         let is_about = |operator: &&str| {
-            let rest = self.id.strip_prefix(*operator);
+            let rest = id.strip_prefix(*operator);
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '.']))
         };
         let operators: Vec<&str> = all.iter().map(|page| page.operator.as_str()).filter(is_about).collect();
@@ -59,8 +64,9 @@ impl ShowArgs {
             return self.json(spec);
         }
         let question = spec.question(&self.id);
-        if question.is_none() && self.results.is_some() {
-            return Err(Failure::Usage("--results needs a question".to_owned()));
+        let is_finding = self.id.contains(':');
+        if question.is_none() && !is_finding && self.results.is_some() {
+            return Err(Failure::Usage("--results needs a question or a finding".to_owned()));
         }
         let own = read_files(&self.files, spec)?;
         let run = self.run(spec, &own);
@@ -82,6 +88,8 @@ impl ShowArgs {
             questions::question(spec, question, &self.kept()?)
         } else if let Some(text) = show::family_case(spec, &self.id) {
             text
+        } else if is_finding {
+            self.finding(spec)?
         } else {
             return Err(Failure::Usage(self.unknown(spec)));
         };
@@ -116,6 +124,21 @@ impl ShowArgs {
         };
         print(&(serde_json::to_string_pretty(&value).expect("plain data") + "\n"))?;
         Ok(Status::Conforms)
+    }
+
+    /// The text of a finding, or a list of all findings of a backend.
+    fn finding(&self, spec: &Specification) -> Result<String, Failure> {
+        let (results, notes) = match &self.results {
+            None => (results::embedded(), Notes::embedded()),
+            Some(folder) => (self.kept()?, Notes::read(folder)?),
+        };
+        let line = |finding: &Finding<'_>| {
+            format!("{}\n    {}: {}\n", finding.id(), finding.observed, finding.reason)
+        };
+        Ok(match finding::named(&self.id, &results, &notes).map_err(Failure::Usage)? {
+            Named::One(finding) => finding::text(spec, &finding, &notes),
+            Named::All(findings) => findings.iter().map(line).collect(),
+        })
     }
 
     /// Whether anything but a case has this id.

@@ -1,14 +1,16 @@
 //! Files that are generated and checked in are in step with what they are generated from.
 //! `GATHERSPEC_BLESS=1 cargo test --test program generated` writes them anew.
 
-use std::collections::BTreeMap;
+use std::collections::HashSet;
 use std::path::Path;
 
 use gather_conformance::schemas;
+use gather_spec::DType;
 use gatherspec::internals::book;
+use gatherspec::internals::finding::{self, Notes};
 use gatherspec::internals::questions;
 use gatherspec::internals::report;
-use gatherspec::internals::results;
+use gatherspec::internals::results::{self, FailedRun};
 
 use crate::in_step::assert_in_step;
 
@@ -55,15 +57,72 @@ fn the_page_of_results() {
 }
 
 #[test]
-fn the_versions_of_a_finding_are_told_of_a_case_that_shows_it() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
-    let since = std::fs::read_to_string(folder.join("since.yaml")).unwrap();
-    let since: BTreeMap<String, String> = serde_yaml::from_str(&since).unwrap();
-    let results = results::read(&folder).unwrap();
-    let all = results.iter().flat_map(|of| &of.deviations).filter(|deviation| deviation.finding);
-    let shown: Vec<&str> = all.map(|deviation| deviation.case.as_str()).collect();
-    let stray: Vec<_> = since.keys().filter(|case| !shown.contains(&case.as_str())).collect();
-    assert!(since.len() > 20 && stray.is_empty(), "no finding is shown by {stray:?}");
+fn what_is_noted_by_hand_is_noted_of_a_case_of_a_finding() {
+    let results = results::embedded();
+    let kept = results::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("results")).unwrap();
+    assert_eq!(results, kept);
+    let notes = Notes::embedded();
+    let all = || results.iter().flat_map(|of| finding::all(of, &notes));
+    let runs = || {
+        all().flat_map(|finding| finding.runs.iter().map(move |run| (finding.of, *run)).collect::<Vec<_>>())
+    };
+    let cases: HashSet<&str> = runs().map(|(_, run)| run.case.as_str()).collect();
+    let stray: Vec<_> = notes.since.keys().filter(|case| !cases.contains(case.as_str())).collect();
+    assert!(notes.since.len() > 20 && stray.is_empty(), "no finding is shown by {stray:?}");
+    let ids: HashSet<String> = runs().map(|(of, run)| format!("{}:{}", of.argument, run.case)).collect();
+    for (id, upstream) in &notes.upstream {
+        assert!(ids.contains(id), "{id} is no case of a finding");
+        let begins = |start: &&str| upstream.state.starts_with(*start);
+        let states = ["not reported", "open", "closed", "fixed in"];
+        assert!(states.iter().any(begins), "{id}: {}", upstream.state);
+        assert!(upstream.state.starts_with("not reported") || upstream.state.contains("https://"), "{id}");
+    }
+    // No finding is noted twice.
+    for finding in all() {
+        let named =
+            |run: &&&FailedRun| notes.upstream.contains_key(&format!("{}:{}", finding.of.argument, run.case));
+        assert!(finding.runs.iter().filter(named).count() <= 1, "{} is noted twice", finding.id());
+    }
+}
+
+#[test]
+fn each_finding_has_a_text_with_a_sentence_of_a_page_and_most_have_a_script() {
+    let (spec, results, notes) = (crate::embedded(), results::embedded(), Notes::embedded());
+    let (mut without, mut count) = (Vec::new(), 0);
+    for finding in results.iter().flat_map(|of| finding::all(of, &notes)) {
+        let (id, text) = (finding.id(), finding::text(spec, &finding, &notes));
+        assert!(spec.run(&finding.shown().case).is_some(), "{id} is no run");
+        assert!(text.contains("](https://") && text.contains("\n## Actual\n\n"), "{text}");
+        count += 1;
+        if !text.contains("```python\n") {
+            without.push(id);
+        }
+    }
+    assert!(count > 50, "{count}");
+    insta::assert_snapshot!("findings-without-a-script", without.join("\n"));
+}
+
+#[test]
+fn a_script_makes_the_call_in_the_way_that_is_asked() {
+    let script = |adapter, id, variant: &str| {
+        let run = crate::embedded().run(id).unwrap();
+        let mut call = run.within(&[DType::I32], &[DType::I64]).unwrap().into_owned().call;
+        call.variant = variant.parse().unwrap();
+        finding::script(adapter, &call, "")
+    };
+    let scripts = [
+        ("jax", "jax.numpy.take/bad-index/two-to-the-32", "execution=compiled"),
+        ("onnxruntime", "onnx.GatherND-13/batch/params-batch-of-one-is-not-broadcast", "data=constant"),
+        ("openvino", "openvino.Gather-8/index-width/largest-of-u32", "indices=constant"),
+        ("pytorch", "torch.take_along_dim/bad-index/first-of-a-vector", "execution=compiled"),
+        ("tensorflow", "tf.gather/axis/zero-before-a-batch", "execution=compiled"),
+    ];
+    let all = scripts
+        .map(|(adapter, id, variant)| format!("# {adapter}\n{}", script(adapter, id, variant).unwrap()));
+    insta::assert_snapshot!("scripts-in-other-ways", all.join("\n"));
+    // NumPy compiles nothing.
+    assert_eq!(script("numpy", "numpy.take/bad-index/minus-one", "execution=compiled"), None);
+    assert_eq!(script("webnn", "webnn.gather/bad-index/minus-one", ""), None);
 }
 
 #[test]

@@ -127,10 +127,42 @@ fn questions_are_listed_and_shown_operator_by_operator() {
     assert!(text.contains("libraries") && text.contains("paddle 3.3.1"), "{text}");
     assert_eq!(
         refused(&["show", "tf.gather", "--results", "../results"]),
-        "error: --results needs a question\n"
+        "error: --results needs a question or a finding\n"
     );
     assert!(refused(&["show", "minus-one", "--results", "nowhere"]).contains("nowhere"));
     assert!(refused(&["show", "minus-on"]).contains("minus-one"));
+}
+
+#[test]
+fn a_finding_is_a_text_for_an_issue_and_a_backend_alone_lists_its_own() {
+    let id = "numpy:numpy.take/index-width/largest-of-u64[wrap]";
+    insta::assert_snapshot!("show-finding-numpy", out(&["show", id]));
+    insta::assert_snapshot!(
+        "show-finding-openvino",
+        out(&["show", "openvino:openvino.Gather-8/bad-index/largest-i32"])
+    );
+    assert_eq!(out(&["show", id, "--results", "../results"]), out(&["show", id]));
+    let listed = out(&["show", "numpy:"]);
+    assert!(
+        listed.contains("\n    wrong-output: indices become i64, so that 2^64 - 1 is taken for -1\n"),
+        "{listed}"
+    );
+    assert_eq!(listed.lines().count(), 10);
+    for (wrong, said) in [
+        (
+            "nunpy:numpy.take",
+            "error: no results of a backend `nunpy` are kept\nhelp: did you mean `numpy:numpy.take`?\n",
+        ),
+        ("zzz:", "help: there are jax litert numpy onnx-reference"),
+        (
+            "numpy:numpy.take/index-width/largest-of-u64[wrp]",
+            "error: `numpy.take/index-width/largest-of-u64[wrp]` is no case of a finding of numpy\nhelp: did you mean `numpy:",
+        ),
+        ("numpy:nothing", "help: `gatherspec show numpy:` lists its findings\n"),
+    ] {
+        let refused = refused(&["show", wrong]);
+        assert!(refused.contains(said), "{refused}");
+    }
 }
 
 #[test]

@@ -1,0 +1,249 @@
+//! The call of a run in the words of a library: a script that needs nothing but the library. Each adapter that can say a call so
+//! has a template `call.txt` in its folder.
+
+use askama::Template;
+use gather_spec::call::{EXECUTION, Way};
+use gather_spec::literal::Shown;
+use gather_spec::{Attribute, Call, DType, Tensor};
+
+use super::numpy;
+
+/// What a template says of an operand.
+struct OperandWords {
+    /// Its name on the operator's page.
+    name: String,
+    /// The name of its dtype here.
+    dtype: &'static str,
+    /// Its elements as an array of NumPy, those of bf16 as their bits.
+    array: String,
+    /// Its shape as a tuple.
+    shape: String,
+    /// Its elements and its type in MLIR; empty if they are many, or not plain numbers.
+    mlir: String,
+    /// The name of its type in ONNX.
+    onnx: &'static str,
+    /// Whether it is a constant of what is compiled.
+    constant: bool,
+}
+
+/// What a template says of a call.
+struct Words<'w> {
+    /// The operator, such as `jax.numpy.take`.
+    operator: &'w str,
+    operands: Vec<OperandWords>,
+    /// The names and values of attributes in Python, by name.
+    attributes: Vec<(&'w str, String)>,
+    /// The dimension numbers in MLIR.
+    mlir_numbers: String,
+    /// Whether the function is compiled before it runs.
+    compiled: bool,
+    /// The unsigned integers to print a result as, bit by bit, if its numbers would not tell.
+    bits: Option<&'static str>,
+    /// Lines that run before the call.
+    before: &'w str,
+}
+
+impl Words<'_> {
+    /// The names of all operands.
+    fn names(&self) -> String {
+        let names: Vec<&str> = self.operands.iter().map(|operand| operand.name.as_str()).collect();
+        names.join(", ")
+    }
+
+    /// The operands that are no constants, with their positions.
+    fn inputs(&self) -> impl Iterator<Item = (usize, &OperandWords)> {
+        let is_input = |(_, operand): &(usize, &OperandWords)| !operand.constant && operand.name != "axis";
+        self.operands.iter().enumerate().filter(is_input)
+    }
+
+    /// The operands that are constants.
+    fn constants(&self) -> Vec<&OperandWords> {
+        self.operands.iter().filter(|operand| operand.constant).collect()
+    }
+
+    /// The values of the operands that are no constants, by name.
+    fn values(&self) -> String {
+        let inputs = self.inputs().map(|(_, operand)| format!("{0:?}: {0}", operand.name));
+        inputs.collect::<Vec<_>>().join(", ")
+    }
+
+    /// The attributes behind the operands of a call: `, axis=0`.
+    fn keywords(&self) -> String {
+        self.attributes.iter().map(|(name, value)| format!(", {name}={value}")).collect()
+    }
+
+    /// The dimension numbers among the attributes, as arguments.
+    fn numbers(&self) -> String {
+        let numbers = self.attributes.iter().filter(|(name, _)| is_number(name));
+        numbers.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The attributes that are no dimension numbers, behind the operands of a call.
+    fn other_keywords(&self) -> String {
+        let others = self.attributes.iter().filter(|(name, _)| !is_number(name));
+        others.map(|(name, value)| format!(", {name}={value}")).collect()
+    }
+
+    /// The last part of the operator's name, without a version.
+    fn function(&self) -> &str {
+        let last = self.operator.rsplit('.').next().unwrap_or_default();
+        last.split('-').next().unwrap_or_default()
+    }
+
+    /// The operator set of ONNX.
+    fn opset(&self) -> &str {
+        match self.operator.rsplit('-').next() {
+            Some(version @ ("1" | "11")) => version,
+            _ => "23",
+        }
+    }
+}
+
+/// Whether an attribute is one of the dimension numbers of a gather of windows.
+fn is_number(name: &str) -> bool {
+    ["_dims", "_map", "_dim"].iter().any(|ending| name.ends_with(ending)) && name != "batch_dims"
+}
+
+/// Renders the template of an adapter, and says which ways of calling besides the usual one it has.
+macro_rules! templates {
+    ($name:ident, $words:ident: $($adapter:literal $path:literal $ways:expr),+ $(,)?) => {
+        match $name {
+            $($adapter => {
+                #[derive(Template)]
+                #[template(path = $path, escape = "none")]
+                struct Script<'w> {
+                    words: &'w Words<'w>,
+                }
+                let ways: &[Way] = &$ways;
+                Some((ways, |words: &Words<'_>| Script { words }.render().expect("plain data")))
+            })+
+            _ => None,
+        }
+    };
+}
+
+/// The most elements to write in MLIR.
+const LARGEST: usize = 200;
+
+type Rendered = fn(&Words<'_>) -> String;
+
+/// The template of an adapter.
+fn template(adapter: &str) -> Option<(&'static [Way], Rendered)> {
+    templates! { adapter, words:
+        "jax" "jax/call.txt" [Way::Compiled],
+        "numpy" "numpy/call.txt" [],
+        "onnx-reference" "onnx-reference/call.txt" [],
+        "onnxruntime" "onnxruntime/call.txt" [Way::Constant],
+        "openvino" "openvino/call.txt" [Way::Constant],
+        "paddle" "paddle/call.txt" [],
+        "pytorch" "pytorch/call.txt" [Way::Compiled],
+        "stablehlo" "stablehlo/call.txt" [],
+        "tensorflow" "tensorflow/call.txt" [Way::Compiled],
+        "tensorflow-xla" "tensorflow-xla/call.txt" [],
+    }
+}
+
+/// The script that makes a call; `None` if the adapter has no template, or the template no words for the call.
+#[must_use]
+pub fn script(adapter: &str, call: &Call, before: &str) -> Option<String> {
+    let (ways, render) = template(adapter)?;
+    if !call.variant.iter().all(|(_, way)| ways.contains(&way)) {
+        return None;
+    }
+    let operands: Option<Vec<OperandWords>> =
+        call.operands.iter().map(|(name, tensor)| operand(call, name, tensor)).collect();
+    let attribute = |(name, value): (&'_ String, &Attribute)| Some((name.clone(), numpy::attribute(value)?));
+    let attributes: Vec<(String, String)> = call.attributes.iter().map(attribute).collect::<Option<_>>()?;
+    let words = Words {
+        operator: call.operator.as_str(),
+        operands: operands.filter(|all| all.iter().all(|one| has_words(adapter, one)))?,
+        attributes: attributes.iter().map(|(name, value)| (name.as_str(), value.clone())).collect(),
+        mlir_numbers: mlir_numbers(call),
+        compiled: call.variant.of(EXECUTION) == Some(Way::Compiled),
+        bits: bits(call),
+        before,
+    };
+    Some(render(&words).trim_end().to_owned() + "\n")
+}
+
+fn operand(call: &Call, name: &str, tensor: &Tensor) -> Option<OperandWords> {
+    Some(OperandWords {
+        name: name.to_owned(),
+        dtype: tensor.dtype().name(),
+        array: numpy::array(tensor)?,
+        shape: numpy::tuple(tensor.shape()),
+        mlir: mlir(tensor),
+        onnx: onnx(tensor.dtype()),
+        constant: call.variant.of(name) == Some(Way::Constant),
+    })
+}
+
+/// A dense attribute of MLIR: `dense<[1, 2]> : tensor<2xi32>`. Its integers are signless, unless they are unsigned.
+fn mlir(tensor: &Tensor) -> String {
+    let dtype = tensor.dtype();
+    if tensor.shape().element_count() > LARGEST
+        || !(dtype.is_integer() || matches!(dtype, DType::F32 | DType::F64))
+    {
+        return String::new();
+    }
+    let kind = dtype.name().strip_prefix('u').map_or(dtype.name().to_owned(), |width| format!("ui{width}"));
+    let dims: String = tensor.shape().iter().map(|dim| format!("{dim}x")).collect();
+    let shown: Vec<String> = tensor.iter().map(|one| Shown(dtype, &one).to_string()).collect();
+    let elements = if shown.is_empty() { String::new() } else { numpy::nested(tensor.shape(), &shown) };
+    format!("dense<{elements}> : tensor<{dims}{kind}>")
+}
+
+/// Whether the template of an adapter has words for an operand.
+fn has_words(adapter: &str, operand: &OperandWords) -> bool {
+    match adapter {
+        "stablehlo" => !operand.mlir.is_empty(),
+        "jax" | "pytorch" | "tensorflow" | "tensorflow-xla" => true,
+        // NumPy has no bf16.
+        _ => operand.dtype != "bf16",
+    }
+}
+
+/// The dimension numbers as MLIR writes them.
+fn mlir_numbers(call: &Call) -> String {
+    let numbers = call.attributes.iter().filter(|(name, _)| is_number(name));
+    numbers.map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(", ")
+}
+
+/// The name of a type in ONNX.
+const fn onnx(dtype: DType) -> &'static str {
+    match dtype {
+        DType::Bool => "BOOL",
+        DType::I8 => "INT8",
+        DType::U8 => "UINT8",
+        DType::I16 => "INT16",
+        DType::U16 => "UINT16",
+        DType::I32 => "INT32",
+        DType::U32 => "UINT32",
+        DType::I64 => "INT64",
+        DType::U64 => "UINT64",
+        DType::F16 => "FLOAT16",
+        DType::BF16 => "BFLOAT16",
+        DType::F32 => "FLOAT",
+        DType::F64 => "DOUBLE",
+        DType::C64 => "COMPLEX64",
+        DType::C128 => "COMPLEX128",
+        DType::String => "STRING",
+    }
+}
+
+/// The integers that hold the elements of a result, if the first operand or an attribute has a NaN or a negative zero.
+fn bits(call: &Call) -> Option<&'static str> {
+    let params = call.operands.tensors().next()?;
+    let integers = match params.dtype() {
+        DType::F16 | DType::BF16 => "np.uint16",
+        DType::F32 => "np.uint32",
+        DType::F64 => "np.uint64",
+        _ => return None,
+    };
+    let is_lost = |tensor: &Tensor| {
+        let mut shown = tensor.iter().map(|one| Shown(tensor.dtype(), &one).to_string());
+        shown.any(|one| one.contains("nan") || one == "-0" || one == "-0.0")
+    };
+    let element = |value: &Attribute| matches!(value, Attribute::Element(element) if is_lost(element));
+    (is_lost(params) || call.attributes.values().any(element)).then_some(integers)
+}
