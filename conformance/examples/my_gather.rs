@@ -38,6 +38,9 @@ fn my_gather_nd(
     let length: usize = slice.iter().product();
     let rows: usize = outer.iter().product();
     let mut output = Vec::new();
+    if *depth == 0 && length == 0 {
+        return Ok((output, shape)); // of up to 2^64 rows, none of which has anything to look at
+    }
     for row in 0..rows {
         let mut start = 0;
         for (index, bound) in indices[row * depth..][..*depth].iter().zip(axes) {
