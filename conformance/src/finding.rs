@@ -102,8 +102,8 @@ pub enum Named<'r> {
 ///
 /// # Errors
 /// What is wrong with the text, and what would be right.
-pub fn named<'r>(text: &str, results: &'r [Results], notes: &Notes) -> Result<Named<'r>, String> {
-    let (backend, case) = text.split_once(':').unwrap_or((text, ""));
+pub fn named<'r>(typed: &str, results: &'r [Results], notes: &Notes) -> Result<Named<'r>, String> {
+    let (backend, case) = typed.split_once(':').unwrap_or((typed, ""));
     let of: Vec<&Results> = results.iter().filter(|of| of.argument == backend).collect();
     if of.is_empty() {
         let mut known: Vec<&str> = results.iter().map(|of| of.argument.as_str()).collect();
@@ -124,7 +124,7 @@ pub fn named<'r>(text: &str, results: &'r [Results], notes: &Notes) -> Result<Na
     let contains = |finding: &&Finding<'_>| finding.runs.iter().any(|run| run.case.contains(case));
     let mut near: Vec<String> = findings.iter().filter(contains).map(Finding::id).take(FEW).collect();
     let ids: Vec<String> = findings.iter().map(Finding::id).collect();
-    near.extend(diagnostic::nearest(text, ids.iter().map(String::as_str)).map(str::to_owned));
+    near.extend(diagnostic::nearest(typed, ids.iter().map(String::as_str)).map(str::to_owned));
     near.dedup();
     let help = match &near[..] {
         [] => format!("`gatherspec show {backend}:` lists its findings"),
@@ -133,8 +133,8 @@ pub fn named<'r>(text: &str, results: &'r [Results], notes: &Notes) -> Result<Na
     Err(format!("`{}` is no case of a finding of {backend}\nhelp: {help}", shortened(case)))
 }
 
-fn shortened(text: &str) -> String {
-    gather_conformance::internals::words::name(text)
+fn shortened(typed: &str) -> String {
+    gather_conformance::internals::words::name(typed)
 }
 
 /// What is noted of findings by hand.
@@ -189,9 +189,9 @@ impl Notes {
             if !path.try_exists()? {
                 return Ok(BTreeMap::new());
             }
-            let text = files::read_text(path, LONGEST_FILE).map_err(io::Error::other)?;
+            let content = files::read_text(path, LONGEST_FILE).map_err(io::Error::other)?;
             let wrong = |why| io::Error::other(format!("{}: {why}", path.display()));
-            serde_yaml::from_str(&text).map_err(wrong)
+            serde_yaml::from_str(&content).map_err(wrong)
         }
         Ok(Self { since: map(&folder.join("since.yaml"))?, upstream: map(&folder.join("upstream.yaml"))? })
     }

@@ -30,6 +30,7 @@ mod published;
 mod questions;
 mod report;
 mod results;
+mod results_page;
 mod show;
 mod signals;
 mod standalone;
@@ -77,6 +78,7 @@ pub mod internals {
     /// Kept results of libraries.
     pub mod results {
         pub use crate::results::*;
+        pub use crate::results_page::page;
     }
     /// Cases, clauses and operators as text.
     pub mod show {

@@ -63,7 +63,7 @@ const fn does(observed: Verdict) -> &'static str {
         Verdict::RejectedGoodInput => "gives an error where an output is expected",
         Verdict::WrongError => "gives another error than is expected",
         Verdict::Crash => "ends the process",
-        Verdict::Timeout => "does not end",
+        Verdict::Timeout => "does not end in time",
         _ => "does not do what is expected",
     }
 }
