@@ -181,7 +181,10 @@ class Judge:
         self.adapter = adapter
         command, environment = [program(), "judge", *options], {**os.environ, "COLUMNS": str(width)}
         pipe = subprocess.PIPE
-        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment)
+        # In a session of its own: Ctrl-C is for the tests, and the program ends with its input.
+        self.process = subprocess.Popen(
+            command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment, start_new_session=True
+        )
         self.offer = self._until("cases")
 
     def ask(self, case: str) -> dict[str, Any]:
@@ -222,9 +225,9 @@ class Hosted:
         sessions: list[gatherspec.Session] = []
         module = types.ModuleType("__main__")
         module.__file__ = str(path)
-        before, arguments = list(sys.path), sys.argv
+        arguments, sys.argv = sys.argv, [str(path)]
+        # As for a script; what its functions import comes later.
         sys.path.insert(0, str(path.parent))
-        sys.argv = [str(path)]
         gatherspec.Session.host = sessions.append
         try:
             exec(compile(path.read_bytes(), str(path), "exec"), module.__dict__)
@@ -232,7 +235,7 @@ class Hosted:
             raise pytest.Collector.CollectError(f"{path} ended: {end}") from None
         finally:
             gatherspec.Session.host = None
-            sys.path[:], sys.argv = before, arguments
+            sys.argv = arguments
         if len(sessions) != 1:
             raise pytest.Collector.CollectError(f"{path} calls `gatherspec.serve` {len(sessions)} times instead of once")
         # Functions look up their globals in the module, as long as it lives.

@@ -29,9 +29,6 @@ pub(super) struct JudgeArgs {
     /// Offer only cases of this suite
     #[arg(long, value_parser = suites())]
     suite: Option<Suite>,
-    /// Offer only the case with this id, or the cases that match this glob
-    #[arg(long = "case", value_name = "ID|GLOB")]
-    patterns: Vec<String>,
     /// YAML file with the known deviations of the backend
     #[arg(long, value_name = "FILE")]
     deviations: Vec<PathBuf>,
@@ -40,8 +37,6 @@ pub(super) struct JudgeArgs {
 /// What can be asked, and what is wrong with the declaration.
 #[derive(Serialize)]
 struct Offer<'a> {
-    backend: &'a str,
-    version: &'a str,
     problems: Vec<String>,
     cases: Vec<Offered<'a>>,
 }
@@ -84,13 +79,9 @@ impl JudgeArgs {
     }
 
     pub(super) fn execute(&self, spec: &Specification) -> Result<Status, Failure> {
-        let selection = selection(&spec.cases, &self.patterns, &[], None)?.of_suite(self.suite);
+        let selection = selection(&spec.cases, &[], &[], None)?.of_suite(self.suite);
         let known = Known::read(&self.deviations, spec, &spec.cases, false).map_err(Failure::Usage)?;
-        let asked = match self.suite {
-            Some(Suite::Smoke) => VariantsAsked::Two,
-            _ if self.patterns.is_empty() => VariantsAsked::Turns,
-            _ => VariantsAsked::TurnsAndUsual,
-        };
+        let asked = if self.suite == Some(Suite::Smoke) { VariantsAsked::Two } else { VariantsAsked::Turns };
         let (input, output) = (io::stdin().lock(), io::stdout().lock());
         let mut backend = Piped::start(input, output, &spec.cases, asked).map_err(pipe)?;
         if let Some(why) = backend.description().nothing_to_test(spec) {
@@ -109,8 +100,6 @@ impl JudgeArgs {
         known.apply_to_profile(&mut report, &description, spec, &operators);
         let unknown = description.unknown_names(spec).into_iter().map(|said| format!("the backend {said}"));
         let offer = Offer {
-            backend: &description.backend.name,
-            version: &description.backend.version,
             problems: report.problems.iter().map(ToString::to_string).chain(unknown).collect(),
             cases: cases.iter().map(|case| Offered::new(case)).collect(),
         };
