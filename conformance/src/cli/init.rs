@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use gather_conformance::internals::files::write_whole;
+use gather_conformance::internals::shell::quoted;
 
 use super::ending::{Failure, Status};
 use super::output::print;
 use crate::native;
-use crate::published::either;
+use crate::published::{PUBLISHED, either};
 
 #[derive(clap::Args)]
 pub(super) struct InitArgs {
@@ -28,7 +29,7 @@ struct Starter {
     what: &'static str,
     /// Their paths and contents.
     files: &'static [(&'static str, &'static str)],
-    /// What Python needs beside the program.
+    /// What its script in Python imports beside the package that has the kit; nothing, if it is no such script.
     packages: &'static str,
     /// The commands that build and test it, as they are typed.
     commands: &'static [&'static str],
@@ -103,6 +104,9 @@ static STARTERS: [Starter; 7] = [
     },
 ];
 
+/// The folder of the package in the checkout that this program was built from.
+const CHECKOUT: &str = env!("CARGO_MANIFEST_DIR");
+
 /// Where the workflow goes.
 const WORKFLOW: &str = ".github/workflows/gatherspec.yml";
 
@@ -131,27 +135,40 @@ impl InitArgs {
             let _ = writeln!(said, "wrote {}", path.display());
         }
         said.push_str("\nNow run:\n");
-        let folder = (self.out != Path::new(".")).then(|| format!("cd {}", self.out.display()));
-        let packages =
-            (!self.starter.packages.is_empty()).then(|| format!("pip install {}", self.starter.packages));
+        let folder = (self.out != Path::new("."))
+            .then(|| format!("cd {}", quoted(&[self.out.clone().into_os_string()])));
         let commands = self.starter.commands.iter().map(|command| (*command).to_owned());
-        folder.into_iter().chain(packages).chain(commands).for_each(|line| {
+        folder.into_iter().chain(self.starter.installation(CHECKOUT)).chain(commands).for_each(|line| {
             let _ = writeln!(said, "  {line}");
         });
+        if !PUBLISHED && self.starter.name != "rust" {
+            let _ = writeln!(
+                said,
+                "\nThe workflow needs the address of the repository of GatherSpec: {WORKFLOW}"
+            );
+        }
         print(&said)?;
         Ok(Status::Conforms)
     }
 }
 
 impl Starter {
+    /// The line that installs what its script imports, if it is one.
+    fn installation(&self, place: &str) -> Option<String> {
+        (!self.packages.is_empty()).then(|| self.pip(place))
+    }
+
+    /// The line that installs the package `gatherspec`, from a place until it is published, and what else is imported.
+    fn pip(&self, place: &str) -> String {
+        format!("pip install {} {}", either("gatherspec", place), self.packages).trim_end().to_owned()
+    }
+
     fn workflow(&self) -> String {
         let mut steps = vec!["uses: actions/checkout@v4".to_owned()];
         if self.name != "rust" {
-            let source = either("gatherspec", "\"gatherspec @ git+$GATHERSPEC#subdirectory=conformance\"");
-            let packages =
-                if self.packages.is_empty() { String::new() } else { format!(" {}", self.packages) };
+            let place = "\"gatherspec @ git+$GATHERSPEC#subdirectory=conformance\"";
             let env = "\n        env: { GATHERSPEC: the address of the repository that you use }";
-            steps.push(format!("run: pip install {source}{packages}{}", either("", env)));
+            steps.push(format!("run: {}{}", self.pip(place), either("", env)));
         }
         let reports = self.commands.iter().any(|command| command.contains("--out report"));
         steps.extend(self.commands.iter().map(|command| format!("run: {command}")));
@@ -168,9 +185,8 @@ impl Starter {
 
 /// A file with the places of the crates that it depends on.
 fn filled_in(text: &str) -> String {
-    let checkout = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
-    let place = |folder: &str| format!("path = \"{checkout}/{folder}\"");
+    let place = |folder: &str| format!("path = \"{CHECKOUT}/{folder}\"");
     let version = concat!("version = \"", env!("CARGO_PKG_VERSION"), "\"");
-    text.replace("{ CONFORMANCE,", &format!("{{ {},", either(version, &place("conformance/core"))))
-        .replace("{ SPEC }", &format!("{{ {} }}", either(version, &place("spec"))))
+    text.replace("{ CONFORMANCE,", &format!("{{ {},", either(version, &place("core"))))
+        .replace("{ SPEC }", &format!("{{ {} }}", either(version, &place("../spec"))))
 }

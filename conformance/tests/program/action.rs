@@ -42,6 +42,8 @@ impl Job {
             ("gh", GH),
             ("sleep", "exit 0"),
             ("gatherspec", &*format!("exec '{}' \"$@\"", env!("CARGO_BIN_EXE_gatherspec"))),
+            // The Python of the environment that pipx has made for the program alone.
+            ("python", &*format!("echo '{}/python'", env!("CARGO_MANIFEST_DIR"))),
         ] {
             let path = folder.path().join("bin").join(name);
             fs::write(&path, format!("#!/bin/bash\n{line}\n")).unwrap();
@@ -181,6 +183,18 @@ fn the_steps_of_the_action_install_run_and_end_as_the_suite_does() {
         let ended = job.run();
         assert_eq!(ended.failed.as_ref().map(|(_, status)| *status), status, "{}", ended.printed);
     }
+}
+
+#[test]
+fn a_command_in_python_finds_the_kit_where_pipx_has_put_it() {
+    let Some(python) = crate::tutorial::python("numpy") else { return };
+    let command = format!("'{python}' adapter.py");
+    let job = Job::new(&[("command", &command), ("suite", "smoke"), ("deviations", "deviations.yaml")]);
+    let made =
+        Command::new(env!("CARGO_BIN_EXE_gatherspec")).arg("init").current_dir(&job.folder).output().unwrap();
+    assert!(made.status.success());
+    let ended = job.run();
+    assert_eq!(ended.outputs["verdict"], "conforms", "{}", ended.printed);
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use gatherspec::internals::published::either;
 use tempfile::TempDir;
 
 use crate::tutorial::{python, root};
@@ -86,10 +87,15 @@ fn start(name: &str, program: &str, modules: &str) {
     let workflow: serde_json::Value = serde_yaml::from_str(&workflow).unwrap();
     let steps = workflow["jobs"]["gather"]["steps"].as_array().unwrap();
     let steps: Vec<&str> = steps.iter().filter_map(|step| step["run"].as_str()).collect();
-    let lines = said.split("Now run:\n").nth(1).unwrap().lines().map(str::trim);
+    let lines = said.split("Now run:\n").nth(1).unwrap().lines();
+    let lines = lines.take_while(|line| line.starts_with(' ')).map(str::trim);
     let lines: Vec<&str> =
         lines.filter(|line| !line.starts_with("cd ") && !line.starts_with("pip ")).collect();
     assert!(!lines.is_empty(), "{said}");
+    // A script in Python imports the kit, which is in the package.
+    let installs =
+        said.contains(&format!("pip install {} ", either("gatherspec", env!("CARGO_MANIFEST_DIR"))));
+    assert_eq!(installs, ["python", "pytest"].contains(&name), "{said}");
     for line in lines {
         assert!(steps.contains(&line), "the workflow of {name} lacks `{line}`: {steps:?}");
         let ended = shell(line, &made, &python);
