@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use gather_spec::{Basis, Clause, Run, Specification, Variant};
+use gather_spec::{Basis, Clause, DType, Run, Specification, Variant};
 
 use super::{Finding, Notes, script};
 use crate::results::{FailedRun, shortened};
@@ -22,7 +22,7 @@ pub fn text(spec: &Specification, finding: &Finding<'_>, notes: &Notes) -> Strin
     let mut text = format!("<!-- {}, upstream: {} -->\n\n", finding.id(), notes.state(finding));
     let _ = writeln!(text, "# {operator}: {}\n\n{} {}.", finding.reason, operator, does(finding.observed));
     if let Some(link) = &shown.link {
-        let _ = writeln!(text, "See {link}.");
+        let _ = writeln!(text, "Related: {link}");
     }
     let before = upstream.and_then(|upstream| upstream.before.as_deref()).unwrap_or_default();
     let script = run.and_then(|run| script(&of.argument, &run.call, before));
@@ -34,17 +34,22 @@ pub fn text(spec: &Specification, finding: &Finding<'_>, notes: &Notes) -> Strin
     if let Some(quote) = upstream.and_then(|upstream| upstream.quote.as_ref()) {
         let _ = writeln!(text, "> {}\n", quote.trim());
     }
-    for clause in shown.clauses.iter().filter_map(|id| spec.clause(id)) {
+    let clauses: Vec<&Clause> = shown.clauses.iter().filter_map(|id| spec.clause(id)).collect();
+    // A ruling of ours is no reason for others, unless the page gives none.
+    let is_of_page = |clause: &&&Clause| clause.basis != Basis::Ruling;
+    let any = clauses.iter().any(|clause| is_of_page(&clause));
+    for clause in clauses.iter().filter(|clause| !any || is_of_page(clause)) {
         let _ = writeln!(text, "- {}", sentence(spec, clause));
     }
     let _ = writeln!(text, "\n## Actual\n\n{}", code(&shown.actual));
-    if let Some(difference) = &shown.difference {
+    // Of a short output it says nothing more.
+    if let Some(difference) = shown.difference.as_ref().filter(|_| shown.actual.contains('…')) {
         let _ = writeln!(text, "\n{}", code(difference));
     }
     let _ =
         writeln!(text, "\n## Versions\n\n- {} {} on {}", of.backend.name, of.backend.version, of.platform);
     if let Some(since) = notes.since(finding) {
-        let _ = writeln!(text, "- {since}");
+        let _ = writeln!(text, "- releases that were asked: {since}");
     }
     let line = Reproduction::anywhere(BackendNaming::Option, &of.argument, &[]).case(&shown.case);
     let first = if script.is_some() { "Run the script above. With" } else { "With" };
@@ -71,8 +76,10 @@ const fn does(observed: Verdict) -> &'static str {
 /// An outcome or a call of results as code.
 fn code(text: &str) -> String {
     let text = text.replace('`', "'");
+    let is_output = DType::ALL.iter().any(|dtype| text.starts_with(&format!("{} [", dtype.name())));
     match text.strip_prefix("error ") {
-        Some(error) => format!("an error: `{error}`"),
+        Some(error) => format!("An error: `{error}`"),
+        None if is_output => format!("Dtype, shape and elements: `{text}`"),
         None => format!("`{text}`"),
     }
 }
