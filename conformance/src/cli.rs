@@ -7,6 +7,7 @@ mod campaign;
 mod cases;
 mod check;
 mod ending;
+mod export;
 mod findings;
 mod folders;
 mod fuzz;
@@ -133,6 +134,9 @@ enum CliCommand {
     /// Write a starter, which runs as it is, with its workflow for GitHub Actions
     #[command(after_help = help::INIT)]
     Init(init::InitArgs),
+    /// Write cases in a format that others run without an adapter
+    #[command(after_help = help::EXPORT)]
+    Export(export::ExportArgs),
     /// Merge the reports of the shards of a campaign
     #[command(after_help = help::MERGE)]
     Merge(merge::MergeArgs),
@@ -220,6 +224,7 @@ impl Cli {
                 self.signatures().and_then(|signatures| bench.execute(&signatures, folders))
             }
             Some(CliCommand::Init(init)) => init.execute(),
+            Some(CliCommand::Export(export)) => self.load().and_then(|spec| export.execute(spec)),
             Some(CliCommand::Merge(merge)) => merge.execute(),
             Some(CliCommand::Check(check)) => self.load().and_then(|spec| check.execute(spec)),
             Some(CliCommand::Mutants(mutants)) => self.load().and_then(|spec| mutants.execute(spec)),
@@ -256,6 +261,7 @@ impl Cli {
             Some(CliCommand::List(list)) => list.wanted(&all),
             Some(CliCommand::Show(show)) => show.wanted(&all),
             Some(CliCommand::Ask(ask)) => ask.wanted(&all),
+            Some(CliCommand::Export(export)) => export.wanted(&all),
             Some(CliCommand::Check(check)) => check.wanted(&all),
             Some(CliCommand::Mutants(mutants)) => mutants.wanted(&all),
             Some(CliCommand::Judge(judge)) => judge.wanted(),

@@ -23,6 +23,7 @@ mod ask;
 mod bench;
 mod book;
 mod cli;
+mod export;
 mod finding;
 mod native;
 mod picture;

@@ -57,6 +57,13 @@ pub(super) const INIT: &str = page!(
     plain!(),
 );
 
+pub(super) const EXPORT: &str = page!(
+    "  gatherspec export --format onnx --out onnx
+  gatherspec export --format stablehlo --suite smoke --out modules
+  gatherspec export --format json --operator 'torch.*' --out cases",
+    plain!(),
+);
+
 pub(super) const LIST: &str = page!(
     "  gatherspec list cases --operator tf.gather
   gatherspec list cases --cases my-cases.yaml

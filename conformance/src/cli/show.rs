@@ -10,6 +10,7 @@ use gather_spec::case::OperandNames;
 use gather_spec::load::Wanted;
 use gather_spec::{Call, Case, Profile, Run, Signatures, Specification};
 
+use crate::export::run_as_json;
 use crate::finding::{self, Finding, Named, Notes};
 use crate::{picture, questions, results, show};
 use gather_conformance::internals::files;
@@ -112,7 +113,7 @@ impl ShowArgs {
     fn json(&self, spec: &Specification) -> Result<Status, Failure> {
         let own = read_files(&self.files, spec)?;
         let value = if let Some(run) = self.run(spec, &own) {
-            object::run(spec, &run)
+            run_as_json(spec, &run)
         } else if let Some(clause) = spec.clause(&self.id) {
             object::clause(spec, clause)
         } else if let Some(page) = spec.operator(&self.id) {

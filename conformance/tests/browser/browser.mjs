@@ -12,12 +12,12 @@ export function chromium() {
   return found.split("\n").find(Boolean);
 }
 
-/** Starts the browser without a network. As root, Chromium has no sandbox. */
-export function launch() {
+/** Starts the browser without a network, and with further arguments. As root, Chromium has no sandbox. */
+export function launch(further = []) {
   const sandbox = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
   return puppeteer.launch({
     executablePath: chromium(),
-    args: [...sandbox, "--disable-gpu", "--disable-dev-shm-usage", "--host-resolver-rules=MAP * ~NOTFOUND"],
+    args: [...sandbox, "--disable-gpu", "--disable-dev-shm-usage", "--host-resolver-rules=MAP * ~NOTFOUND", ...further],
   });
 }
 

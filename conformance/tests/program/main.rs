@@ -16,6 +16,7 @@ mod browser;
 mod cli;
 mod documented;
 mod examples;
+mod exports;
 mod extreme_pictures;
 mod generated;
 mod hostile;

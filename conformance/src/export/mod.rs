@@ -1,0 +1,91 @@
+//! Cases in the formats that others run without an adapter. A test is a run for which the pages allow one output, whatever policies a
+//! backend has. No such format has errors, so the runs that must be refused are listed in the manifest.
+
+mod elements;
+mod folder;
+mod json;
+mod manifest;
+mod onnx;
+mod stablehlo;
+mod tests_of;
+mod wpt;
+
+use std::io;
+
+use gather_spec::case::Allowed;
+use gather_spec::{Run, Specification, Tensor};
+
+pub(crate) use folder::Folder;
+pub(crate) use json::run as run_as_json;
+pub(crate) use manifest::Manifest;
+use tests_of::{Export, Tests};
+
+/// The formats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Format {
+    /// Folders of a model and its tensors, as the node tests of ONNX: the cases of onnx.*, and the equivalent calls of other
+    /// operators
+    Onnx,
+    /// Modules with `check.expect_eq_const`: the cases of stablehlo.*
+    Stablehlo,
+    /// The JSON form of WebNN's web platform tests: the cases of webnn.*
+    Wpt,
+    /// All cases with all that they allow, one JSON object in a line
+    Json,
+}
+
+impl Format {
+    /// Whether cases of an operator can be tests.
+    #[must_use]
+    pub(crate) fn takes(self, operator: &str) -> bool {
+        match self {
+            Self::Onnx | Self::Json => true,
+            Self::Stablehlo => operator.starts_with("stablehlo."),
+            Self::Wpt => operator.starts_with("webnn."),
+        }
+    }
+}
+
+/// Writes runs of cases to a folder in a format. The tensors of a test have at most this many bytes.
+///
+/// # Errors
+/// If a file cannot be written.
+pub(crate) fn export(
+    spec: &Specification,
+    format: Format,
+    runs: impl Iterator<Item = Run>,
+    max_bytes: u64,
+    folder: &Folder,
+) -> io::Result<Manifest> {
+    let (name, mut tests): (_, Box<dyn Tests + '_>) = match format {
+        Format::Onnx => ("onnx", Box::new(onnx::Folders::new(spec))),
+        Format::Stablehlo => ("stablehlo", Box::new(stablehlo::Modules)),
+        Format::Wpt => ("wpt", Box::new(wpt::Graphs::default())),
+        Format::Json => ("json", Box::new(json::Lines::new(spec))),
+    };
+    let mut to = Export { folder, manifest: Manifest::new(name) };
+    for run in runs {
+        if fits(&run, max_bytes) {
+            tests.add(&run, &mut to)?;
+        } else {
+            to.manifest.leave_out(&run, "their tensors have more bytes than --max-bytes");
+        }
+    }
+    tests.finish(&mut to)?;
+    let text = serde_json::to_string_pretty(&to.manifest)? + "\n";
+    folder.put("manifest.json", text.as_bytes())?;
+    Ok(to.manifest)
+}
+
+/// Whether the operands of a run, and its output if it has one, have at most this many bytes.
+fn fits(run: &Run, max_bytes: u64) -> bool {
+    let outputs = run.expect.allowed().filter_map(|allowed| match allowed {
+        Allowed::Output(output) => Some(output),
+        Allowed::Filled(filled) => Some(&filled.zeroed),
+        _ => None,
+    });
+    let bytes = |tensor: &Tensor| tensor.shape().element_count().saturating_mul(tensor.dtype().size());
+    let largest = outputs.map(bytes).max().unwrap_or(0);
+    let all = run.call.operands.tensors().map(bytes).fold(largest, usize::saturating_add);
+    run.sparse.is_none() && all as u64 <= max_bytes
+}
