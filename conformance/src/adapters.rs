@@ -96,7 +96,8 @@ pub(crate) const ADAPTERS: &[Adapter] = adapters![
     "pytorch",
     "stablehlo",
     "tensorflow",
-    "tensorflow-xla";
+    "tensorflow-xla",
+    "tvm";
     node:
     "onnxruntime-web",
     "webnn"

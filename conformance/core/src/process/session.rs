@@ -25,8 +25,8 @@ const STOPPED: Duration = Duration::from_millis(500);
 /// Ctrl-C may reach the child first: how long to wait for our signal before calling its exit a crash.
 const SAME_SIGNAL: Duration = Duration::from_millis(100);
 
-/// How long a process that has closed a pipe may take to end.
-const GRACE: Duration = Duration::from_millis(1000);
+/// How long a process that has closed a pipe may take to end. One of gigabytes took more than a second on a busy machine.
+const GRACE: Duration = Duration::from_millis(3000);
 
 /// The end of a process.
 #[derive(Debug, Default)]
