@@ -56,6 +56,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--gatherspec-deviations", action="append", default=[], metavar="FILE", help="YAML file with known deviations"
     )
     group.addoption(
+        "--gatherspec-spec-add", metavar="DIR", help="add the operators of this folder, which is laid out like the specification"
+    )
+    group.addoption(
         "--gatherspec-isolate", action="store_true", help="run the adapter in a process of its own, as under xdist"
     )
     group.addoption(
@@ -63,6 +66,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     parser.addini("gatherspec", "adapters to run the cases of GatherSpec on", type="paths", default=[])
     parser.addini("gatherspec_suite", "which cases: smoke or all", default="smoke")
+    parser.addini("gatherspec_spec_add", "a folder with operators beside those of GatherSpec", type="paths", default=[])
     parser.addini("gatherspec_deviations", "YAML files with known deviations", type="paths", default=[])
 
 
@@ -102,10 +106,14 @@ class AdapterFile(pytest.File):
         deviations = [folder / one for one in config.getoption("gatherspec_deviations")]
         options = [f"--deviations={path}" for path in [*deviations, *config.getini("gatherspec_deviations")]]
         options += [] if suite == "all" else [f"--suite={suite}"]
+        added = config.getoption("gatherspec_spec_add")
+        options += [f"--spec-add={path}" for path in ([folder / added] if added else config.getini("gatherspec_spec_add"))]
         # What was said on the command line and a test needs to be found again.
         named = {"--gatherspec": config.getoption("gatherspec"), "--gatherspec-suite": config.getoption("gatherspec_suite")}
         words = [(name, one) for name, said in named.items() for one in ([said] if isinstance(said, str) else said or [])]
         self.again = ["pytest", *(word for pair in words for word in pair)]
+        # In one word: pytest takes a folder that stands alone for one to find its root from, before it knows the option.
+        self.again += [f"--gatherspec-spec-add={added}"] if added else []
         width = max(80, config.get_terminal_writer().fullwidth)
         self.judge = Judge(adapter, options, width)
         config.add_cleanup(self.judge.close)

@@ -1,7 +1,7 @@
 //! A folder that appears when it is whole.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 /// A new folder. Until [`Folder::finish`] its files lie in a temporary folder beside it.
@@ -35,13 +35,13 @@ impl Folder {
     /// Writes a file, by its path in the folder.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If it cannot be written, or is there already.
     pub(crate) fn put(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
         let file = self.beside.path().join(path);
         if let Some(parent) = file.parent() {
             fs::create_dir_all(parent)?;
         }
-        fs::write(file, bytes)
+        fs::File::create_new(file)?.write_all(bytes)
     }
 
     /// Moves everything to where it belongs.
@@ -71,6 +71,7 @@ mod tests {
         assert_eq!(names(to.parent().unwrap()), 0);
         let folder = Folder::new(&to).unwrap();
         folder.put("a/b.txt", b"b").unwrap();
+        assert!(folder.put("a/b.txt", b"c").is_err());
         assert!(!to.exists());
         folder.finish().unwrap();
         assert_eq!(fs::read(to.join("a/b.txt")).unwrap(), b"b");

@@ -9,7 +9,7 @@ use gather_spec::case::Allowed;
 use gather_spec::{Run, Specification};
 use serde_json::{Map, Value, json};
 
-use super::tests_of::{Export, Tests};
+use super::writer::{Export, Tests};
 
 /// One line for each run, in a file for each operator.
 pub(super) struct Lines<'s> {

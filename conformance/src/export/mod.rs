@@ -7,8 +7,8 @@ mod json;
 mod manifest;
 mod onnx;
 mod stablehlo;
-mod tests_of;
 mod wpt;
+mod writer;
 
 use std::io;
 
@@ -18,7 +18,7 @@ use gather_spec::{Run, Specification, Tensor};
 pub(crate) use folder::Folder;
 pub(crate) use json::run as run_as_json;
 pub(crate) use manifest::Manifest;
-use tests_of::{Export, Tests};
+use writer::{Export, Tests};
 
 /// The formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

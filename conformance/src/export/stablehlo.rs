@@ -9,7 +9,7 @@ use gather_spec::literal::component;
 use gather_spec::{Attribute, Call, DType, Run, Shape, Tensor};
 
 use super::elements::{are_plain, components, decimal};
-use super::tests_of::{Export, Tests, slug};
+use super::writer::{Export, Tests, slug};
 
 /// Two files for each run.
 pub(super) struct Modules;

@@ -9,7 +9,7 @@ use gather_spec::{Attribute, Call, DType, Run, Tensor};
 use serde_json::{Map, Value, json};
 
 use super::elements::{components, decimal};
-use super::tests_of::{Export, Tests};
+use super::writer::{Export, Tests};
 
 /// A file for each operator, with its tests and the ids of their runs.
 #[derive(Default)]

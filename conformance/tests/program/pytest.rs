@@ -168,6 +168,31 @@ fn tests_are_chosen_by_marker_name_and_id_and_a_deviation_that_does_not_occur_fa
 }
 
 #[test]
+fn the_operators_of_an_added_folder_are_tests_too() {
+    let Some(project) = Project::new() else { return };
+    let adapter = "
+from gatherspec import Operator, numpy_load, numpy_store, serve
+serve(name='own', version='1', load=numpy_load, store=numpy_store, operators={
+    'made.pick_rows': Operator(lambda where, table, **_: table, ['u8', 'i64', 'f32'], ['i64'], ['shared', 'quietly'], 'clamp', 'wrap')})
+";
+    std::fs::write(project.folder.path().join("own.py"), adapter).unwrap();
+    let made_up = root().join("conformance/tests/made_up");
+    let options =
+        format!("--gatherspec own.py --gatherspec-suite all --gatherspec-spec-add={}", made_up.display());
+    let ended = project.pytest(&format!("{options} --collect-only -q"), "");
+    assert!(ended.printed.contains("own.py::gatherspec/made.pick_rows/"), "{}", ended.printed);
+    let without = project.pytest("--gatherspec own.py --gatherspec-suite all --collect-only -q", "");
+    assert!(!without.printed.contains("own.py::gatherspec/made.pick_rows/"), "{}", without.printed);
+    // The line that repeats a failure names the folder.
+    let ended = project.pytest(&format!("{options} -x"), "");
+    let line = format!(
+        "pytest --gatherspec own.py --gatherspec-suite all --gatherspec-spec-add={}",
+        made_up.display()
+    );
+    assert!(ended.status == Some(1) && ended.printed.contains(&line), "{}", ended.printed);
+}
+
+#[test]
 fn what_is_wrong_before_the_first_case_is_an_error_of_collection() {
     let Some(project) = Project::new() else { return };
     let adapter = project.folder.path().join("adapter.py");

@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use super::elements::are_plain;
 use super::folder::Folder;
 use super::manifest::{Test, sha256};
-use super::tests_of::{Export, Tests, slug};
+use super::writer::{Export, Tests, slug};
 
 use equivalent::{Equivalents, name_and_version};
 use proto::{
