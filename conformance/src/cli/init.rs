@@ -65,7 +65,7 @@ static STARTERS: [Starter; 7] = [
         name: "rust",
         what: "A trait for a gather in Rust, with the suite as tests of cargo",
         files: &[
-            ("Cargo.toml", include_str!("../../starters/Cargo.toml")),
+            ("Cargo.toml", include_str!("../../starters/Cargo.toml.in")),
             ("tests/conformance.rs", include_str!("../../examples/my_gather.rs")),
         ],
         packages: "",

@@ -362,6 +362,37 @@ fn no_code_knows_an_operator_by_its_name() {
     assert!(spelled.is_empty(), "ask the signature instead: {spelled:#?}");
 }
 
+/// What is embedded must be in the package of its crate, which leaves out each folder that has a Cargo.toml of its own.
+#[test]
+fn each_embedded_file_is_in_the_package_of_its_crate() {
+    let mut count = 0;
+    for folder in CRATES {
+        let of_crate = root().join(folder);
+        let mut cargo = std::process::Command::new(env!("CARGO"));
+        cargo.args(["package", "--list", "--allow-dirty", "--offline"]).current_dir(&of_crate);
+        let listed = cargo.output().unwrap();
+        let said = String::from_utf8_lossy(&listed.stderr).into_owned();
+        let packed: BTreeSet<PathBuf> =
+            String::from_utf8(listed.stdout).unwrap().lines().map(|path| of_crate.join(path)).collect();
+        assert!(packed.contains(&of_crate.join("src/lib.rs")), "{folder}: {said}");
+        for file in rust_files(&of_crate.join("src")) {
+            let text = std::fs::read_to_string(&file).unwrap();
+            let embedded =
+                ["include_str!(\"", "include_bytes!(\""].iter().flat_map(|call| text.split(call).skip(1));
+            for path in embedded.filter_map(|rest| rest.split('"').next()) {
+                let whole = file.parent().unwrap().join(path).canonicalize().unwrap();
+                assert!(
+                    packed.contains(&whole),
+                    "{} embeds {path}, which {folder} does not pack",
+                    file.display()
+                );
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 20, "{count}");
+}
+
 #[test]
 fn literals_are_found_outside_comments_and_tests() {
     let text = "let a = \"tf.x\"; // \"no\"\n/// \"no\"\nlet b = ['\"', 'b', '\\'']; c(\"d\\\"e\", r#\"f\"g\"#);\n\
