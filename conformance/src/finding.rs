@@ -4,6 +4,7 @@
 //! `text` makes the text for an issue of the library, and `script` the program in it. Two files beside the results are
 //! written by hand: `since.yaml` says in which versions a finding is, and `upstream.yaml` what came of it in the library.
 
+mod javascript;
 mod numpy;
 mod script;
 mod text;

@@ -15,9 +15,13 @@ use std::io;
 use gather_spec::case::Allowed;
 use gather_spec::{Run, Specification, Tensor};
 
+pub(crate) use elements::{are_plain, decimal, nested};
 pub(crate) use folder::Folder;
 pub(crate) use json::run as run_as_json;
 pub(crate) use manifest::Manifest;
+pub(crate) use onnx::model as onnx_model;
+pub(crate) use stablehlo::dense;
+pub(crate) use wpt::data_type;
 use writer::{Export, Tests};
 
 /// The formats.

@@ -6,9 +6,9 @@ use std::io;
 
 use gather_spec::dtype::Kind;
 use gather_spec::literal::component;
-use gather_spec::{Attribute, Call, DType, Run, Shape, Tensor};
+use gather_spec::{Attribute, Call, DType, Run, Tensor};
 
-use super::elements::{are_plain, components, decimal};
+use super::elements::{are_plain, components, decimal, nested};
 use super::writer::{Export, Tests, slug};
 
 /// Two files for each run.
@@ -119,8 +119,8 @@ fn element_type(dtype: DType) -> String {
     }
 }
 
-/// The elements and the type.
-fn dense(tensor: &Tensor) -> String {
+/// The elements and the type, as an attribute of MLIR: `dense<[1, 2]> : tensor<2xi32>`.
+pub(crate) fn dense(tensor: &Tensor) -> String {
     let elements: Vec<String> = tensor
         .iter()
         .map(|element| {
@@ -145,17 +145,10 @@ fn literal(dtype: DType, bits: u128) -> String {
     format!("{digits}{point}{exponent}")
 }
 
-/// Elements in brackets, by the dims of a shape.
-fn nested(shape: &Shape, elements: &[String]) -> String {
-    let mut rows = elements.to_vec();
-    for dim in shape.iter().rev() {
-        rows = rows.chunks(*dim).map(|row| format!("[{}]", row.join(", "))).collect();
-    }
-    rows.concat()
-}
-
 #[cfg(test)]
 mod tests {
+    use gather_spec::Shape;
+
     use super::*;
 
     #[test]

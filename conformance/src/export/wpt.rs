@@ -102,7 +102,7 @@ const fn infinity(dtype: DType) -> u128 {
 }
 
 /// The name of a dtype in WebNN.
-fn data_type(dtype: DType) -> String {
+pub(crate) fn data_type(dtype: DType) -> String {
     let width = 8 * dtype.size();
     match dtype.kind() {
         Kind::Float => format!("float{width}"),

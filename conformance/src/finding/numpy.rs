@@ -4,6 +4,8 @@ use gather_spec::literal::Shown;
 use gather_spec::shape::{MAX_BYTES, nonzero_bytes};
 use gather_spec::{Attribute, DType, Element, Tensor};
 
+use crate::export::nested;
+
 /// The most elements to list.
 const LISTED: usize = 200;
 
@@ -145,13 +147,6 @@ fn bits(dtype: DType, elements: &[Element]) -> Option<(Vec<String>, usize)> {
     };
     let words: Option<Vec<String>> = elements.iter().map(hex).collect();
     (width <= 64).then_some((words?, width))
-}
-
-/// Words in brackets, as deep as the shape.
-pub(super) fn nested(shape: &[usize], words: &[String]) -> String {
-    let Some((dim, rest)) = shape.split_first() else { return words.concat() };
-    let rows: Vec<String> = words.chunks(words.len() / dim).map(|row| nested(rest, row)).collect();
-    format!("[{}]", rows.join(", "))
 }
 
 /// An attribute as an expression.

@@ -2,11 +2,14 @@
 //! has a template `call.txt` in its folder.
 
 use askama::Template;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use gather_spec::call::{EXECUTION, Way};
 use gather_spec::literal::Shown;
 use gather_spec::{Attribute, Call, DType, Tensor};
 
-use super::numpy;
+use super::{javascript, numpy};
+use crate::export::{are_plain, data_type, dense, onnx_model};
 
 /// What a template says of an operand.
 struct OperandWords {
@@ -22,6 +25,16 @@ struct OperandWords {
     mlir: String,
     /// The name of its type in ONNX.
     onnx: &'static str,
+    /// Its elements as a typed array of JavaScript; empty if there is none.
+    javascript: String,
+    /// The class of that array.
+    class: &'static str,
+    /// Its dims, with commas.
+    dims: String,
+    /// The name of its type in WebNN.
+    webnn: String,
+    /// The name of its type in ONNX Runtime Web.
+    onnxruntime_web: String,
     /// Whether it is a constant of what is compiled.
     constant: bool,
 }
@@ -41,6 +54,8 @@ struct Words<'w> {
     bits: Option<&'static str>,
     /// Lines that run before the call.
     before: &'w str,
+    /// The model of ONNX in base64; empty for a call of another operator.
+    model: String,
 }
 
 impl Words<'_> {
@@ -90,6 +105,18 @@ impl Words<'_> {
         last.split('-').next().unwrap_or_default()
     }
 
+    /// The attributes as a last argument of JavaScript.
+    fn options(&self) -> String {
+        let named: Vec<String> =
+            self.attributes.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+        if named.is_empty() { String::new() } else { format!(", {{ {} }}", named.join(", ")) }
+    }
+
+    /// The operator set of the model.
+    fn model_opset(&self) -> &str {
+        self.operator.rsplit('-').next().unwrap_or_default()
+    }
+
     /// The operator set of ONNX.
     fn opset(&self) -> &str {
         match self.operator.rsplit('-').next() {
@@ -125,6 +152,11 @@ macro_rules! templates {
 /// The most elements to write in MLIR.
 const LARGEST: usize = 200;
 
+/// The language of the scripts of an adapter, as a fence of Markdown names it.
+pub(super) fn language(adapter: &str) -> &'static str {
+    if matches!(adapter, "onnxruntime-web" | "webnn") { "js" } else { "python" }
+}
+
 type Rendered = fn(&Words<'_>) -> String;
 
 /// The template of an adapter.
@@ -134,12 +166,14 @@ fn template(adapter: &str) -> Option<(&'static [Way], Rendered)> {
         "numpy" "numpy/call.txt" [],
         "onnx-reference" "onnx-reference/call.txt" [],
         "onnxruntime" "onnxruntime/call.txt" [Way::Constant],
+        "onnxruntime-web" "onnxruntime-web/call.txt" [Way::Constant],
         "openvino" "openvino/call.txt" [Way::Constant],
         "paddle" "paddle/call.txt" [],
         "pytorch" "pytorch/call.txt" [Way::Compiled],
         "stablehlo" "stablehlo/call.txt" [],
         "tensorflow" "tensorflow/call.txt" [Way::Compiled],
         "tensorflow-xla" "tensorflow-xla/call.txt" [],
+        "webnn" "webnn/call.txt" [Way::Constant],
     }
 }
 
@@ -151,7 +185,7 @@ pub fn script(adapter: &str, call: &Call, before: &str) -> Option<String> {
         return None;
     }
     let operands: Option<Vec<OperandWords>> =
-        call.operands.iter().map(|(name, tensor)| operand(call, name, tensor)).collect();
+        call.operands.iter().map(|(name, tensor)| operand(adapter, call, name, tensor)).collect();
     let attribute = |(name, value): (&'_ String, &Attribute)| Some((name.clone(), numpy::attribute(value)?));
     let attributes: Vec<(String, String)> = call.attributes.iter().map(attribute).collect::<Option<_>>()?;
     let words = Words {
@@ -162,11 +196,20 @@ pub fn script(adapter: &str, call: &Call, before: &str) -> Option<String> {
         compiled: call.variant.of(EXECUTION) == Some(Way::Compiled),
         bits: bits(call),
         before,
+        model: match adapter {
+            "onnxruntime-web" => STANDARD.encode(onnx_model(call)),
+            _ => String::new(),
+        },
     };
     Some(render(&words).trim_end().to_owned() + "\n")
 }
 
-fn operand(call: &Call, name: &str, tensor: &Tensor) -> Option<OperandWords> {
+fn operand(adapter: &str, call: &Call, name: &str, tensor: &Tensor) -> Option<OperandWords> {
+    let dims: Vec<String> = tensor.shape().iter().map(ToString::to_string).collect();
+    // On the CPU, Chromium builds gatherElements with no other indices.
+    let always =
+        adapter == "webnn" && name == "indices" && call.operator.as_str().ends_with(".gatherElements");
+    let data_type = data_type(tensor.dtype());
     Some(OperandWords {
         name: name.to_owned(),
         dtype: tensor.dtype().name(),
@@ -174,29 +217,29 @@ fn operand(call: &Call, name: &str, tensor: &Tensor) -> Option<OperandWords> {
         shape: numpy::tuple(tensor.shape()),
         mlir: mlir(tensor),
         onnx: onnx(tensor.dtype()),
-        constant: call.variant.of(name) == Some(Way::Constant),
+        javascript: javascript::array(tensor).unwrap_or_default(),
+        class: javascript::class(tensor.dtype()).unwrap_or_default(),
+        dims: dims.join(", "),
+        onnxruntime_web: match tensor.dtype() {
+            DType::Bool | DType::String => tensor.dtype().to_string(),
+            _ => data_type.clone(),
+        },
+        webnn: data_type,
+        constant: always || call.variant.of(name) == Some(Way::Constant),
     })
 }
 
-/// A dense attribute of MLIR: `dense<[1, 2]> : tensor<2xi32>`. Its integers are signless, unless they are unsigned.
+/// A tensor in MLIR; empty if its elements are many, or are none of MLIR.
 fn mlir(tensor: &Tensor) -> String {
-    let dtype = tensor.dtype();
-    if tensor.shape().element_count() > LARGEST
-        || !(dtype.is_integer() || matches!(dtype, DType::F32 | DType::F64))
-    {
-        return String::new();
-    }
-    let kind = dtype.name().strip_prefix('u').map_or(dtype.name().to_owned(), |width| format!("ui{width}"));
-    let dims: String = tensor.shape().iter().map(|dim| format!("{dim}x")).collect();
-    let shown: Vec<String> = tensor.iter().map(|one| Shown(dtype, &one).to_string()).collect();
-    let elements = if shown.is_empty() { String::new() } else { numpy::nested(tensor.shape(), &shown) };
-    format!("dense<{elements}> : tensor<{dims}{kind}>")
+    let is_short = tensor.shape().element_count() <= LARGEST && tensor.dtype() != DType::String;
+    if is_short && are_plain(tensor) { dense(tensor) } else { String::new() }
 }
 
 /// Whether the template of an adapter has words for an operand.
 fn has_words(adapter: &str, operand: &OperandWords) -> bool {
     match adapter {
         "stablehlo" => !operand.mlir.is_empty(),
+        "onnxruntime-web" | "webnn" => !operand.javascript.is_empty(),
         "jax" | "pytorch" | "tensorflow" | "tensorflow-xla" => true,
         // NumPy has no bf16.
         _ => operand.dtype != "bf16",

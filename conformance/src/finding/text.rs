@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use gather_spec::{Basis, Clause, DType, Run, Specification, Variant};
 
+use super::script::language;
 use super::{Finding, Notes, script};
 use crate::results::{FailedRun, shortened};
 use gather_conformance::internals::judge::Verdict;
@@ -27,7 +28,7 @@ pub fn text(spec: &Specification, finding: &Finding<'_>, notes: &Notes) -> Strin
     let before = upstream.and_then(|upstream| upstream.before.as_deref()).unwrap_or_default();
     let script = run.and_then(|run| script(&of.argument, &run.call, before));
     let _ = match &script {
-        Some(script) => writeln!(text, "\n## Call\n\n```python\n{script}```"),
+        Some(script) => writeln!(text, "\n## Call\n\n```{}\n{script}```", language(&of.argument)),
         None => writeln!(text, "\n## Call\n\n{}", code(&shown.call)),
     };
     let _ = writeln!(text, "\n## Expected\n\n{}\n", code(&shown.expected));

@@ -7,6 +7,7 @@ mod proto;
 use std::collections::{HashMap, HashSet};
 use std::io;
 
+use gather_spec::call::Way;
 use gather_spec::{Attribute, Call, DType, Element, Run, Specification, Tensor};
 use prost::Message as _;
 use sha2::{Digest, Sha256};
@@ -23,6 +24,9 @@ use proto::{
 
 /// The version of the format: the oldest that has initializers which are no inputs, and the operator sets up to 13.
 const IR_VERSION: i64 = 7;
+
+/// The name of the result.
+const OUTPUT: &str = "output";
 
 const TOLERANCES: &[u8] = b"{\"rtol\": 0, \"atol\": 0}\n";
 
@@ -67,7 +71,7 @@ impl Tests for Folders<'_> {
             to.manifest.leave_out(run, "ONNX has no such elements");
             return Ok(());
         }
-        let call = OnnxCall::new(&call, &output);
+        let call = OnnxCall::new(&call, Some(&output));
         let digest = call.digest();
         if let Some(at) = self.known.get(&(call.opset, digest)) {
             to.manifest.tests[*at..*at + 2].iter_mut().for_each(|test| test.runs.push(run.id.clone()));
@@ -86,16 +90,22 @@ impl Tests for Folders<'_> {
     }
 }
 
+/// The model of a call, whose operands are constants where its variant says so. It states no shape of the output.
+pub(crate) fn model(call: &Call) -> Vec<u8> {
+    let is_constant = |operand: &TensorProto| call.variant.of(&operand.name) == Some(Way::Constant);
+    OnnxCall::new(call, None).model("gather", is_constant).encode_to_vec()
+}
+
 /// A call in the messages of ONNX.
 struct OnnxCall {
     opset: i64,
     node: NodeProto,
     operands: Vec<TensorProto>,
-    output: TensorProto,
+    output: Option<TensorProto>,
 }
 
 impl OnnxCall {
-    fn new(call: &Call, output: &Tensor) -> Self {
+    fn new(call: &Call, output: Option<&Tensor>) -> Self {
         let (op_type, opset) = name_and_version(&call.operator);
         let integer = |(name, value): (&String, &Attribute)| match value {
             Attribute::Integer(value) => Some(AttributeProto::integer(name, *value)),
@@ -105,11 +115,11 @@ impl OnnxCall {
             call.operands.iter().map(|(name, operand)| tensor(name, operand)).collect();
         let node = NodeProto {
             input: operands.iter().map(|operand| operand.name.clone()).collect(),
-            output: vec!["output".to_owned()],
+            output: vec![OUTPUT.to_owned()],
             op_type: op_type.to_owned(),
             attribute: call.attributes.iter().filter_map(integer).collect(),
         };
-        Self { opset, node, operands, output: tensor("output", output) }
+        Self { opset, node, operands, output: output.map(|output| tensor(OUTPUT, output)) }
     }
 
     /// What distinguishes calls, whatever the version of the operator is.
@@ -119,15 +129,17 @@ impl OnnxCall {
         Sha256::digest(bytes).into()
     }
 
-    /// The model, in which the operands may be constants.
-    fn model(&self, name: &str, constants: bool) -> ModelProto {
-        let infos = || self.operands.iter().map(ValueInfoProto::of).collect();
+    /// The model, in which these operands are constants.
+    fn model(&self, name: &str, is_constant: impl Fn(&TensorProto) -> bool) -> ModelProto {
+        let (initializer, inputs): (Vec<_>, Vec<_>) = self.operands.iter().cloned().partition(is_constant);
+        let output = self.output.as_ref().map(ValueInfoProto::of);
+        let unknown = || ValueInfoProto::without_shape(OUTPUT, self.operands[0].data_type);
         let graph = GraphProto {
             node: vec![self.node.clone()],
             name: name.to_owned(),
-            initializer: if constants { self.operands.clone() } else { Vec::new() },
-            input: if constants { Vec::new() } else { infos() },
-            output: vec![ValueInfoProto::of(&self.output)],
+            initializer,
+            input: inputs.iter().map(ValueInfoProto::of).collect(),
+            output: vec![output.unwrap_or_else(unknown)],
         };
         ModelProto {
             ir_version: IR_VERSION,
@@ -142,14 +154,14 @@ impl OnnxCall {
     fn write(&self, name: &str, constants: bool, folder: &Folder) -> io::Result<String> {
         let mut files = vec![
             ("data.json".to_owned(), TOLERANCES.to_vec()),
-            ("model.onnx".to_owned(), self.model(name, constants).encode_to_vec()),
+            ("model.onnx".to_owned(), self.model(name, |_| constants).encode_to_vec()),
         ];
         if !constants {
             let input =
                 |(at, operand): (usize, &TensorProto)| (data_file("input", at), operand.encode_to_vec());
             files.extend(self.operands.iter().enumerate().map(input));
         }
-        files.push((data_file("output", 0), self.output.encode_to_vec()));
+        files.extend(self.output.iter().map(|output| (data_file("output", 0), output.encode_to_vec())));
         let mut lines = String::new();
         for (path, bytes) in &files {
             folder.put(&format!("{name}/{path}"), bytes)?;

@@ -119,7 +119,16 @@ impl ValueInfoProto {
     /// The type and the shape of a tensor.
     pub(super) fn of(tensor: &TensorProto) -> Self {
         let dim = tensor.dims.iter().map(|dim| Dimension { dim_value: *dim }).collect();
-        let tensor_type = TensorType { elem_type: tensor.data_type, shape: Some(TensorShapeProto { dim }) };
-        Self { name: tensor.name.clone(), r#type: Some(TypeProto { tensor_type: Some(tensor_type) }) }
+        Self::new(&tensor.name, tensor.data_type, Some(TensorShapeProto { dim }))
+    }
+
+    /// The type of a tensor whose shape is not said.
+    pub(super) fn without_shape(name: &str, data_type: i32) -> Self {
+        Self::new(name, data_type, None)
+    }
+
+    fn new(name: &str, elem_type: i32, shape: Option<TensorShapeProto>) -> Self {
+        let tensor_type = Some(TensorType { elem_type, shape });
+        Self { name: name.to_owned(), r#type: Some(TypeProto { tensor_type }) }
     }
 }
