@@ -25,7 +25,8 @@ pub(super) fn components(dtype: DType, element: &Element) -> Vec<u128> {
 
 /// A component as a decimal number, which is read as the same bits; `None` for an infinity and a NaN.
 pub(crate) fn decimal(dtype: DType, bits: u128) -> Option<String> {
-    let text = Shown(dtype, &Element::Bits(bits)).to_string();
+    // The exponent of f16 and bf16 is a capital letter.
+    let text = Shown(dtype, &Element::Bits(bits)).to_string().to_ascii_lowercase();
     // An exponent is the only letter of a number that is finite.
     let is_decimal = |one: char| !one.is_ascii_alphabetic() || one == 'e';
     (dtype.kind() != Kind::Float || text.chars().all(is_decimal)).then_some(text)

@@ -125,4 +125,22 @@ mod tests {
         assert_eq!(number(DType::I64, u64::MAX.into()), "-1");
         assert_eq!(number(DType::U8, 255), 255);
     }
+
+    #[test]
+    fn each_number_of_f16_is_nearer_to_its_text_than_to_its_neighbours() {
+        for bits in 0..=u16::MAX {
+            let (exponent, fraction) = (i32::from(bits >> 10 & 0x1f), f64::from(bits & 0x3ff));
+            let said = number(DType::F16, bits.into());
+            if exponent == 0x1f {
+                assert!(said.is_string(), "{bits:#06x}: {said}");
+                continue;
+            }
+            let (unit, whole) =
+                if exponent == 0 { (-24, fraction) } else { (exponent - 25, 1024.0 + fraction) };
+            let (unit, sign) = (2f64.powi(unit), if bits >> 15 == 1 { -1.0 } else { 1.0 });
+            let off = said.as_f64().expect("a number") - sign * whole * unit;
+            // Half of the distance to the nearer neighbour, which of a power of two is the one below.
+            assert!(off.abs() < unit / 4.0, "{bits:#06x}: {said}");
+        }
+    }
 }
