@@ -200,6 +200,7 @@ impl Cli {
                     | CliCommand::Ask(_)
                     | CliCommand::Fuzz(_)
                     | CliCommand::Bench(_)
+                    | CliCommand::Export(_)
                     | CliCommand::Merge(_)
             )
         ) {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use gather_spec::load::{Maker, Wanted};
 use gather_spec::{Case, Signatures, Specification};
 
+use gather_conformance::internals::interrupt::{self, Gentle};
 use gather_conformance::internals::select::{Chosen, Suite};
 use gather_conformance::internals::words::counted;
 
@@ -48,16 +49,27 @@ impl ExportArgs {
     pub(super) fn execute(&self, spec: &Specification) -> Result<Status, Failure> {
         let of = chosen_operators(spec, &self.operators)?;
         let selection = selection(&spec.cases, &self.patterns, &of, None)?.of_suite(self.suite);
-        let wanted = |case: &&Arc<Case>| selection.wants(case) && self.format.takes(case.operator().as_str());
+        let wanted = |case: &&Arc<Case>| selection.wants(case) && self.format.takes(case.operator());
         let mut cases: Vec<&Arc<Case>> = spec.cases.iter().filter(wanted).collect();
-        // A call that several operators have is written for ONNX's own.
-        cases.sort_by_key(|case| !case.operator().as_str().starts_with("onnx."));
+        if cases.is_empty() {
+            let own = self.format.own();
+            return Err(Failure::Usage(format!("no case is chosen of {own}*, which this format is about")));
+        }
+        // A call that several operators have is written for the format's own.
+        cases.sort_by_key(|case| !self.format.is_own(case.operator()));
         let chosen = Chosen { cases: &cases, selection: Some(&selection) };
         let mut maker = Maker::default();
         let runs = cases.iter().flat_map(|case| chosen.runs(&mut maker, case));
+        // After a signal, what was written so far is removed.
+        let gentle = Gentle::default();
+        let runs = runs.take_while(|_| !interrupt::requested());
         let cannot = |error: std::io::Error| Failure::Usage(format!("{}: {error}", self.out.display()));
         let folder = Folder::new(&self.out).map_err(cannot)?;
         let manifest = export(spec, self.format, runs, self.max_bytes, &folder).map_err(cannot)?;
+        if interrupt::requested() {
+            return Err(Failure::Usage("interrupted; nothing was written".to_owned()));
+        }
+        drop(gentle);
         if manifest.tests.is_empty() {
             return Err(Failure::Usage(format!("no test can be written\n{}", left_out(&manifest))));
         }

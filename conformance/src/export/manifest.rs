@@ -7,11 +7,13 @@ use gather_spec::{Attributes, ErrorCode, Operator, Run};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+use super::format::Format;
+
 /// The file `manifest.json` of an export.
 #[derive(Debug, Serialize)]
 pub(crate) struct Manifest {
     /// The format.
-    format: &'static str,
+    format: Format,
     /// The version of this program. One version writes the same bytes everywhere.
     gatherspec: &'static str,
     /// The number of distinct calls in tests.
@@ -30,7 +32,7 @@ pub(crate) struct Test {
     /// Its name.
     pub(crate) name: String,
     /// The SHA-256 of the file or, for a folder, of the lines that `sha256sum` prints for its files in the order of their names.
-    pub sha256: String,
+    pub(crate) sha256: String,
     /// Whether the operands are constants of what is compiled.
     pub(crate) constants: bool,
     /// The runs that make this call.
@@ -47,7 +49,7 @@ pub(crate) struct RefusedRun {
 }
 
 impl Manifest {
-    pub(super) fn new(format: &'static str) -> Self {
+    pub(super) fn new(format: Format) -> Self {
         let (tests, refused, left_out) = Default::default();
         Self { format, gatherspec: env!("CARGO_PKG_VERSION"), calls: 0, tests, refused, left_out }
     }

@@ -3,6 +3,7 @@
 
 mod elements;
 mod folder;
+mod format;
 mod json;
 mod manifest;
 mod onnx;
@@ -17,38 +18,13 @@ use gather_spec::{Run, Specification, Tensor};
 
 pub(crate) use elements::{are_plain, decimal, nested};
 pub(crate) use folder::Folder;
+pub(crate) use format::Format;
 pub(crate) use json::run as run_as_json;
 pub(crate) use manifest::Manifest;
 pub(crate) use onnx::model as onnx_model;
 pub(crate) use stablehlo::dense;
 pub(crate) use wpt::data_type;
 use writer::{Export, Tests};
-
-/// The formats.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Format {
-    /// Folders of a model and its tensors, as the node tests of ONNX: the cases of onnx.*, and the equivalent calls of other
-    /// operators
-    Onnx,
-    /// Modules with `check.expect_eq_const`: the cases of stablehlo.*
-    Stablehlo,
-    /// The JSON form of WebNN's web platform tests: the cases of webnn.*
-    Wpt,
-    /// All cases with all that they allow, one JSON object in a line
-    Json,
-}
-
-impl Format {
-    /// Whether cases of an operator can be tests.
-    #[must_use]
-    pub(crate) fn takes(self, operator: &str) -> bool {
-        match self {
-            Self::Onnx | Self::Json => true,
-            Self::Stablehlo => operator.starts_with("stablehlo."),
-            Self::Wpt => operator.starts_with("webnn."),
-        }
-    }
-}
 
 /// Writes runs of cases to a folder in a format. The tensors of a test have at most this many bytes.
 ///
@@ -61,13 +37,13 @@ pub(crate) fn export(
     max_bytes: u64,
     folder: &Folder,
 ) -> io::Result<Manifest> {
-    let (name, mut tests): (_, Box<dyn Tests + '_>) = match format {
-        Format::Onnx => ("onnx", Box::new(onnx::Folders::new(spec))),
-        Format::Stablehlo => ("stablehlo", Box::new(stablehlo::Modules)),
-        Format::Wpt => ("wpt", Box::new(wpt::Graphs::default())),
-        Format::Json => ("json", Box::new(json::Lines::new(spec))),
+    let mut tests: Box<dyn Tests + '_> = match format {
+        Format::Onnx => Box::new(onnx::Folders::new(spec)),
+        Format::Stablehlo => Box::new(stablehlo::Modules),
+        Format::Wpt => Box::new(wpt::Graphs::default()),
+        Format::Json => Box::new(json::Lines::new(spec)),
     };
-    let mut to = Export { folder, manifest: Manifest::new(name) };
+    let mut to = Export { folder, format, manifest: Manifest::new(format) };
     for run in runs {
         if fits(&run, max_bytes) {
             tests.add(&run, &mut to)?;

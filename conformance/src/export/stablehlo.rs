@@ -16,7 +16,7 @@ pub(super) struct Modules;
 
 impl Tests for Modules {
     fn add(&mut self, run: &Run, to: &mut Export<'_>) -> io::Result<()> {
-        let Some(output) = to.only_output(run, true) else { return Ok(()) };
+        let Some(output) = to.only_output(run) else { return Ok(()) };
         if !run.call.operands.tensors().all(are_plain) {
             to.manifest.leave_out(run, "StableHLO has no such elements");
             return Ok(());

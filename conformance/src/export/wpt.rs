@@ -17,7 +17,7 @@ pub(super) struct Graphs(BTreeMap<String, (Vec<String>, Vec<String>)>);
 
 impl Tests for Graphs {
     fn add(&mut self, run: &Run, to: &mut Export<'_>) -> io::Result<()> {
-        let Some(output) = to.only_output(run, true) else { return Ok(()) };
+        let Some(output) = to.only_output(run) else { return Ok(()) };
         let operator = run.call.operator.as_str();
         let method = operator.rsplit('.').next().unwrap_or(operator);
         let (tests, runs) = self.0.entry(format!("{method}.json")).or_default();

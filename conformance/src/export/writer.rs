@@ -6,6 +6,7 @@ use gather_spec::case::Allowed;
 use gather_spec::{ErrorCode, Profile, Run, Signature, Tensor};
 
 use super::folder::Folder;
+use super::format::Format;
 use super::manifest::{Manifest, Test, sha256};
 
 /// What writes the tests of a format.
@@ -22,16 +23,19 @@ pub(super) trait Tests {
 /// The folder of an export, and what stands in its manifest.
 pub(super) struct Export<'f> {
     pub(super) folder: &'f Folder,
+    pub(super) format: Format,
     pub(super) manifest: Manifest,
 }
 
 impl Export<'_> {
     /// The output of a run, if the pages allow nothing else. Otherwise the manifest says so; it lists those runs of the format's own
     /// operators that must be refused.
-    pub(super) fn only_output(&mut self, run: &Run, is_own: bool) -> Option<Tensor> {
+    pub(super) fn only_output(&mut self, run: &Run) -> Option<Tensor> {
         match Answer::of(&run.case.signature, run) {
             Answer::Output(output) => return Some(output),
-            Answer::Refused(code) if is_own => self.manifest.refuse(run, code),
+            Answer::Refused(code) if self.format.is_own(&run.call.operator) => {
+                self.manifest.refuse(run, code);
+            }
             Answer::Refused(_) => {
                 self.manifest.leave_out(run, "they must be refused, and are no calls of the format's own");
             }

@@ -112,11 +112,6 @@ impl Words<'_> {
         if named.is_empty() { String::new() } else { format!(", {{ {} }}", named.join(", ")) }
     }
 
-    /// The operator set of the model.
-    fn model_opset(&self) -> &str {
-        self.operator.rsplit('-').next().unwrap_or_default()
-    }
-
     /// The operator set of ONNX.
     fn opset(&self) -> &str {
         match self.operator.rsplit('-').next() {

@@ -185,5 +185,24 @@ fn an_export_begins_only_where_nothing_is_and_ends_with_something() {
         status == 2 && said.contains("left out 1 run: their tensors have more bytes than --max-bytes"),
         "{said}"
     );
+    let (status, said) = ended(&["export", "--format", "wpt", "--operator", "tf.*", "--out", &path("new")]);
+    assert!(status == 2 && said.contains("no case is chosen of webnn.*"), "{said}");
     assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_export_that_is_interrupted_leaves_nothing() {
+    let place = tempfile::tempdir().unwrap();
+    let mut export = Command::new(env!("CARGO_BIN_EXE_gatherspec"));
+    export.args(["export", "--format", "onnx", "--out", "new"]).current_dir(place.path());
+    let mut export = export.stderr(std::process::Stdio::null()).spawn().unwrap();
+    let written = || std::fs::read_dir(place.path()).unwrap().next().is_some();
+    while !written() {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    rustix::process::kill_process(rustix::process::Pid::from_child(&export), rustix::process::Signal::INT)
+        .unwrap();
+    assert!(!export.wait().unwrap().success());
+    assert!(!written());
 }

@@ -5,10 +5,7 @@ use gather_conformance::builtin::{self, Policies};
 use gather_spec::signature::{AttributeRole, Axis, Form, OperandRole, Signature};
 use gather_spec::{Call, Operator, Outcome, Roles, Run, Specification, Tensor};
 
-/// Whether an operator is one of ONNX.
-pub(super) fn is_own(operator: &Operator) -> bool {
-    operator.as_str().starts_with("onnx.")
-}
+use crate::export::format::Format;
 
 /// Translates calls. The reference must give the output of the run for the call of ONNX as well: two documents agree on it.
 pub(super) struct Equivalents<'s> {
@@ -45,7 +42,7 @@ impl<'s> Equivalents<'s> {
 
 /// The operator of ONNX with a form that has the highest version.
 fn newest(spec: &Specification, form: Form) -> Option<&Signature> {
-    let own = spec.operators.iter().filter(|page| page.form == form && is_own(&page.operator));
+    let own = spec.operators.iter().filter(|page| page.form == form && Format::Onnx.is_own(&page.operator));
     own.max_by_key(|page| name_and_version(&page.operator).1)
 }
 

@@ -60,9 +60,12 @@ impl Tests for Folders<'_> {
     fn add(&mut self, run: &Run, to: &mut Export<'_>) -> io::Result<()> {
         // The only dtype of indices that GatherND has, where the case leaves it open.
         let run = &*run.within(&[], &[DType::I64]).map_err(io::Error::other)?;
-        let is_own = equivalent::is_own(&run.call.operator);
-        let Some(output) = to.only_output(run, is_own) else { return Ok(()) };
-        let call = if is_own { Some(run.call.clone()) } else { self.equivalents.of(run, &output) };
+        let Some(output) = to.only_output(run) else { return Ok(()) };
+        let call = if to.format.is_own(&run.call.operator) {
+            Some(run.call.clone())
+        } else {
+            self.equivalents.of(run, &output)
+        };
         let Some(call) = call else {
             to.manifest.leave_out(run, "ONNX has no equivalent call");
             return Ok(());
