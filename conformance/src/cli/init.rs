@@ -119,6 +119,14 @@ fn starters() -> impl TypedValueParser<Value = &'static Starter> {
 impl InitArgs {
     /// Writes the files, unless one of them is there already.
     pub(super) fn execute(&self) -> Result<Status, Failure> {
+        // What pip has built it from is gone.
+        let checkout = Path::new(CHECKOUT).is_dir().then_some(CHECKOUT);
+        if !PUBLISHED && checkout.is_none() && self.starter.name == "rust" {
+            return Err(Failure::Usage(format!(
+                "this starter depends on crates in {CHECKOUT}, which is gone\nhelp: in a checkout of GatherSpec, \
+                 `cargo run --release -- init rust --out DIR` writes it"
+            )));
+        }
         let files = self.starter.files.iter().map(|(path, text)| (*path, filled_in(text)));
         let files: Vec<(&str, String)> = files.chain([(WORKFLOW, self.starter.workflow())]).collect();
         let place = |path: &str| self.out.join(path);
@@ -138,7 +146,7 @@ impl InitArgs {
         let folder = (self.out != Path::new("."))
             .then(|| format!("cd {}", quoted(&[self.out.clone().into_os_string()])));
         let commands = self.starter.commands.iter().map(|command| (*command).to_owned());
-        folder.into_iter().chain(self.starter.installation(CHECKOUT)).chain(commands).for_each(|line| {
+        folder.into_iter().chain(self.starter.installation(checkout)).chain(commands).for_each(|line| {
             let _ = writeln!(said, "  {line}");
         });
         if !PUBLISHED && self.starter.name != "rust" {
@@ -154,13 +162,16 @@ impl InitArgs {
 
 impl Starter {
     /// The line that installs what its script imports, if it is one.
-    fn installation(&self, place: &str) -> Option<String> {
+    fn installation(&self, place: Option<&str>) -> Option<String> {
         (!self.packages.is_empty()).then(|| self.pip(place))
     }
 
-    /// The line that installs the package `gatherspec`, from a place until it is published, and what else is imported.
-    fn pip(&self, place: &str) -> String {
-        format!("pip install {} {}", either("gatherspec", place), self.packages).trim_end().to_owned()
+    /// The line that installs the package `gatherspec`, from a place until it is published, and what else is imported. Without a
+    /// place the package has come with this program.
+    fn pip(&self, place: Option<&str>) -> String {
+        let package = either("gatherspec", place.unwrap_or_default());
+        let words = ["pip install", package, self.packages].into_iter().filter(|word| !word.is_empty());
+        words.collect::<Vec<_>>().join(" ")
     }
 
     fn workflow(&self) -> String {
@@ -168,7 +179,7 @@ impl Starter {
         if self.name != "rust" {
             let place = "\"gatherspec @ git+$GATHERSPEC#subdirectory=conformance\"";
             let env = "\n        env: { GATHERSPEC: the address of the repository that you use }";
-            steps.push(format!("run: {}{}", self.pip(place), either("", env)));
+            steps.push(format!("run: {}{}", self.pip(Some(place)), either("", env)));
         }
         let reports = self.commands.iter().any(|command| command.contains("--out report"));
         steps.extend(self.commands.iter().map(|command| format!("run: {command}")));
@@ -189,4 +200,20 @@ fn filled_in(text: &str) -> String {
     let version = concat!("version = \"", env!("CARGO_PKG_VERSION"), "\"");
     text.replace("{ CONFORMANCE,", &format!("{{ {},", either(version, &place("core"))))
         .replace("{ SPEC }", &format!("{{ {} }}", either(version, &place("../spec"))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_whose_checkout_is_gone_has_come_with_its_package() {
+        let lines = STARTERS.each_ref().map(|one| one.installation(None).unwrap_or_default());
+        let package = either("gatherspec ", "");
+        assert_eq!(lines[0], format!("pip install {package}numpy"));
+        assert_eq!(
+            (&*lines[3], STARTERS[0].installation(Some("/x"))),
+            ("", Some(format!("pip install {} numpy", either("gatherspec", "/x"))))
+        );
+    }
 }
