@@ -117,7 +117,7 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
             level,
             prefetch,
             stream: moves::streams(geometry.output_bytes(), geometry.row_bytes),
-            pick: Pick::of(geometry, policies),
+            pick: Pick::of::<I>(geometry, policies),
             along: Along::of(geometry, policies, prefetch),
             scattered: geometry.scattered().filter(|_| is_one_move(geometry.row_bytes)),
             repeats: geometry.repeats(BLOCK),

@@ -1,15 +1,18 @@
-//! Elements straight from indices, the bounds tested in the same loop: for which jobs, and by which entry of a level.
+//! Rows straight from indices, the bounds tested in the same loop: for which jobs, and by which entry of a level.
+
+use gather_spec::NegativeIndex;
 
 use super::caches;
-use super::moves::is_one_move;
+use super::moves::{is_one_move, streams};
 use crate::geometry::Geometry;
-use crate::index::Index;
+use crate::index::{FromEitherEnd, Index};
 use crate::levels::Proof;
 use crate::levels::bodies::Picks;
-use crate::policy::{Policies, under};
+use crate::policy::{Bad, Policies, under};
 
-/// The kernel that takes elements straight from indices, for the jobs that it fits: rows as short as an element, whether or
-/// not they are one, and indices of depth 1.
+/// The kernel that takes rows straight from indices, for the jobs that it fits: indices of depth 1, and rows as short as an
+/// element, whether or not they are one. Other rows fit too where a bad index is an error, they go through the caches, and
+/// indices are [like signed ones](like_signed).
 #[derive(Clone, Copy)]
 pub(super) struct Pick {
     pub bound: usize,
@@ -26,26 +29,46 @@ pub(super) struct Pick {
 impl Pick {
     /// The kernel, if it fits.
     #[inline]
-    pub(super) fn of(geometry: &Geometry, policies: Policies) -> Option<Self> {
+    pub(super) fn of<I: Index>(geometry: &Geometry, policies: Policies) -> Option<Self> {
         let ([component], Some(axis)) = (geometry.components.as_slice(), geometry.rows.last()) else {
             return None;
         };
         let size = geometry.row_bytes;
-        let fits = is_one_move(size) && component.bound > 0 && axis.indices != 0 && axis.params == 0;
+        let copied = || {
+            let fits = size > 0 && policies.bad == Bad::Error && like_signed::<I>(component.bound);
+            fits && !streams(geometry.output_bytes(), size)
+        };
+        let fits =
+            (is_one_move(size) || copied()) && component.bound > 0 && axis.indices != 0 && axis.params == 0;
         let stream = caches::outgrown_by_elements(geometry.output_bytes());
         let (bound, stride) = (component.bound, component.stride);
         fits.then_some(Self { bound, size, stride, step: axis.indices, policies, stream })
     }
 }
 
-/// Moves elements straight from indices; `false` if any index was bad.
+/// Whether indices into an axis of this many elements are `i32` or `i64`, or good and bad as if they were. The compiler makes all
+/// loops again for each type of index.
+const fn like_signed<I: Index>(bound: usize) -> bool {
+    size_of::<I>() == 8 || size_of::<I>() == 4 && (I::SIGNED || bound <= i32::MAX as usize)
+}
+
+/// Moves rows straight from indices; `false` if any index was bad.
 ///
 /// # Safety
-/// As [`crate::levels::bodies::pick_checked`], with elements of `pick.size` bytes.
+/// As [`crate::levels::bodies::pick_checked`], with elements of `pick.size` bytes, or as [`crate::levels::bodies::pick_rows`].
 #[inline]
 pub(super) unsafe fn pick_checked<I: Index>(level: Proof, pick: Pick, picks: Picks<I>) -> bool {
-    // SAFETY: the caller's promise; an index under policies has the layout of an index.
-    unsafe { under!(pick.policies, I, pick_sized(level, pick.size, picks.by())) }
+    let from_either_end = I::SIGNED && pick.policies.negative == NegativeIndex::Wrap;
+    // SAFETY: the caller's promise; an index under policies has the layout of an index, and so has a signed one.
+    unsafe {
+        match size_of::<I>() {
+            _ if is_one_move(pick.size) => under!(pick.policies, I, pick_sized(level, pick.size, picks.by())),
+            4 if from_either_end => level.pick_rows::<FromEitherEnd<i32>>(picks.by(), pick.size),
+            4 => level.pick_rows::<i32>(picks.by(), pick.size),
+            _ if from_either_end => level.pick_rows::<FromEitherEnd<i64>>(picks.by(), pick.size),
+            _ => level.pick_rows::<i64>(picks.by(), pick.size),
+        }
+    }
 }
 
 /// # Safety

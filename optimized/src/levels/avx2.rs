@@ -2,7 +2,6 @@
 
 use std::arch::x86_64::{__m256i, _mm_sfence, _mm256_loadu_si256, _mm256_stream_si256};
 use std::mem::MaybeUninit;
-use std::ptr::copy_nonoverlapping;
 
 use super::bodies::{self, CheckedRows, IndexRows, Picks};
 use super::entries::{self, Entries};
@@ -33,6 +32,22 @@ impl Entries for Avx2 {
             bodies::pick_by_stride::<I, SIZE>(picks)
         }
     }
+}
+
+/// [`Entries::copy_rows`], for AVX-512 too: see the width of moves in [`bodies`].
+#[target_feature(enable = "avx2")]
+pub(super) fn copy_rows(rows: CheckedRows<'_>, output: &mut [MaybeUninit<u8>]) {
+    bodies::copy_rows::<true>(rows, output);
+}
+
+/// [`Entries::pick_rows`], likewise.
+///
+/// # Safety
+/// As [`bodies::pick_rows`].
+#[target_feature(enable = "avx2")]
+pub(super) unsafe fn pick_rows<I: Index>(picks: Picks<I>, row_bytes: usize) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { bodies::pick_rows::<I, true>(picks, row_bytes) }
 }
 
 entries::stream_rows!("avx2", __m256i, _mm256_loadu_si256, _mm256_stream_si256);

@@ -3,7 +3,6 @@
 
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
-use std::ptr::copy_nonoverlapping;
 
 use super::bodies::{self, CheckedRows, IndexRows, Picks};
 use super::entries::{self, Entries};

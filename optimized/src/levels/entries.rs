@@ -50,6 +50,12 @@ pub(super) trait Entries: Copy {
     /// # Safety
     /// As [`super::bodies::pick_checked`].
     unsafe fn pick_checked<I: Index, const SIZE: usize>(self, picks: Picks<I>) -> bool;
+
+    /// Copies one row of `row_bytes` bytes per index; `false` as soon as an index is bad.
+    ///
+    /// # Safety
+    /// As [`super::bodies::pick_rows`].
+    unsafe fn pick_rows<I: Index>(self, picks: Picks<I>, row_bytes: usize) -> bool;
 }
 
 /// Defines `stream_rows`, a function that copies rows past the caches in vectors of a type: with the level's features, the
@@ -63,15 +69,26 @@ macro_rules! stream_rows {
         #[target_feature(enable = $features)]
         fn stream_rows(rows: CheckedRows<'_>, output: &mut [MaybeUninit<u8>]) {
             assert!(rows.row_bytes() >= CheckedRows::SHORTEST_STREAMED);
-            bodies::each_row(rows, output, |from, to| {
-                // SAFETY: each_row gives whole rows, which the assertion found to be long enough.
-                unsafe { stream_row(from, to, rows.row_bytes()) }
-            });
+            // SAFETY: rows have this many bytes, which the assertion found to be enough.
+            unsafe { bodies::each_row(rows, output, Streamed(rows.row_bytes())) };
             // Streamed stores are not ordered with what tells other threads that the output is complete.
             _mm_sfence();
         }
 
-        /// The edges of a row that share a line with its neighbours go through the caches, where the line comes together.
+        /// A number of bytes, at least 128, past the caches.
+        #[derive(Clone, Copy)]
+        struct Streamed(usize);
+
+        impl bodies::CopyRow for Streamed {
+            #[inline(always)]
+            unsafe fn copy(self, from: *const u8, to: *mut u8) {
+                // SAFETY: the caller's promise; only the function above, for processors of the level, makes one.
+                unsafe { stream_row(from, to, self.0) }
+            }
+        }
+
+        /// The edges of a row that share a line with its neighbours go through the caches, where the line comes together. They
+        /// write nothing else: a store past the caches to a line that a cache holds takes fifty times as long.
         ///
         /// # Safety
         /// `from` and `to` must be the start of `bytes >= 128` bytes.
@@ -79,19 +96,15 @@ macro_rules! stream_rows {
         #[target_feature(enable = $features)]
         unsafe fn stream_row(from: *const u8, to: *mut u8, bytes: usize) {
             const WIDTH: usize = size_of::<$vector>();
-            let head = to.align_offset(64);
+            let head = to.addr().wrapping_neg() % 64;
             let body = head + (bytes - head) / 64 * 64;
             // SAFETY: head < 64 <= bytes, so every move lies within the row; streamed ones start at multiples of 64.
             unsafe {
-                if head > 0 {
-                    copy_nonoverlapping(from, to, 64);
-                }
+                bodies::copy_edge(from, to, head);
                 for at in (head..body).step_by(WIDTH) {
                     $stream(to.add(at).cast(), $load(from.add(at).cast()));
                 }
-                if body < bytes {
-                    copy_nonoverlapping(from.add(bytes - 64), to.add(bytes - 64), 64);
-                }
+                bodies::copy_edge(from.add(body), to.add(body), bytes - body);
             }
         }
     };
@@ -113,7 +126,13 @@ macro_rules! compiled {
 
         #[target_feature(enable = $features)]
         unsafe fn copy_rows(self, rows: CheckedRows<'_>, output: &mut [MaybeUninit<u8>]) {
-            bodies::copy_rows(rows, output);
+            super::avx2::copy_rows(rows, output);
+        }
+
+        #[target_feature(enable = $features)]
+        unsafe fn pick_rows<I: Index>(self, picks: Picks<I>, row_bytes: usize) -> bool {
+            // SAFETY: the caller's promise.
+            unsafe { super::avx2::pick_rows(picks, row_bytes) }
         }
 
         #[target_feature(enable = $features)]

@@ -138,6 +138,20 @@ macro_rules! levels {
                 }
             }
 
+            /// [`Entries::pick_rows`] of the level.
+            ///
+            /// # Safety
+            /// As [`bodies::pick_rows`].
+            #[inline]
+            pub(crate) unsafe fn pick_rows<I: Index>(self, picks: Picks<I>, row_bytes: usize) -> bool {
+                // SAFETY: the proof of the level, and the caller's promise.
+                unsafe {
+                    match self {
+                        $($(#[cfg($platform)])? Self::$name(proof) => proof.pick_rows(picks, row_bytes),)+
+                    }
+                }
+            }
+
             /// [`Entries::pick_checked`] of the level.
             ///
             /// # Safety

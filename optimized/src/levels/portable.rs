@@ -29,16 +29,21 @@ impl Entries for Portable {
     }
 
     unsafe fn copy_rows(self, rows: CheckedRows<'_>, output: &mut [MaybeUninit<u8>]) {
-        bodies::copy_rows(rows, output);
+        bodies::copy_rows::<false>(rows, output);
     }
 
     /// Stores past the caches need instructions of their own.
     unsafe fn stream_rows(self, rows: CheckedRows<'_>, output: &mut [MaybeUninit<u8>]) {
-        bodies::copy_rows(rows, output);
+        bodies::copy_rows::<false>(rows, output);
     }
 
     unsafe fn pick_elements<const SIZE: usize>(self, rows: CheckedRows<'_>, output: &mut [MaybeUninit<u8>]) {
         bodies::pick_elements::<SIZE>(rows, output);
+    }
+
+    unsafe fn pick_rows<I: Index>(self, picks: Picks<I>, row_bytes: usize) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { bodies::pick_rows::<I, false>(picks, row_bytes) }
     }
 
     unsafe fn pick_checked<I: Index, const SIZE: usize>(self, picks: Picks<I>) -> bool {

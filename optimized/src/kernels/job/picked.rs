@@ -1,4 +1,4 @@
-//! Elements taken straight from indices, without a block of offsets between: one at a time, or in planes.
+//! Rows taken straight from indices, without a block of offsets between: one at a time, or in planes.
 
 use std::mem::MaybeUninit;
 
@@ -6,6 +6,7 @@ use super::Job;
 use crate::index::Index;
 use crate::kernels::check::{BLOCK, BadIndexFound};
 use crate::kernels::cursor::Cursor;
+use crate::kernels::moves::is_one_move;
 use crate::kernels::pick::{Pick, pick_checked};
 use crate::kernels::planes::{self, Along, Plane};
 use crate::levels::bodies::{self, Picks};
@@ -28,7 +29,7 @@ impl<I: Index> Job<'_, '_, I> {
         // axis before.
         let axis_bytes = pick.bound.saturating_mul(pick.size);
         let dense = pick.stride == pick.size.cast_signed();
-        let in_order = self.prefetch && dense && axis_bytes <= 64 << 10;
+        let in_order = self.prefetch && dense && is_one_move(pick.size) && axis_bytes <= 64 << 10;
         let mut room = [MaybeUninit::uninit(); BLOCK];
         let most = if pick.step == 1 { usize::MAX } else { BLOCK };
         while left > 0 {

@@ -3,7 +3,8 @@
 use std::mem::MaybeUninit;
 use std::ptr::copy_nonoverlapping;
 
-use super::prefetch::prefetch;
+use super::prefetch::prefetch_row;
+use super::rows::{self, CopyRow, EachRow, Straight};
 
 /// Rows of params at checked offsets: the proof that kernels may read them.
 #[derive(Clone, Copy)]
@@ -61,25 +62,22 @@ impl<'a> CheckedRows<'a> {
     /// How many rows to ask for ahead; 0 for none.
     #[inline(always)]
     pub(super) fn ahead(&self) -> usize {
-        if self.prefetch { (BYTES_AHEAD / self.row_bytes).clamp(2, 48) } else { 0 }
+        if self.prefetch { rows::rows_ahead(self.row_bytes) } else { 0 }
     }
 }
 
-/// Bytes that should be on their way from memory while rows are copied.
-const BYTES_AHEAD: usize = 8 << 10;
-/// Beyond these lines of a row, the hardware's own prefetcher has noticed.
-const LINES_AHEAD: usize = 8;
-
-/// Calls `copy_row(source, destination)` for each row in order, asking for later rows meanwhile. The source is a row of
-/// `row_bytes` bytes, and the destination has room for it.
+/// Copies each row in order, asking for later rows meanwhile.
+///
+/// # Safety
+/// The way must be one for these rows.
 ///
 /// # Panics
 /// If the output is not as long as the rows.
 #[inline(always)]
-pub(in crate::levels) fn each_row(
+pub(in crate::levels) unsafe fn each_row(
     rows: CheckedRows<'_>,
     output: &mut [MaybeUninit<u8>],
-    copy_row: impl Fn(*const u8, *mut u8),
+    way: impl CopyRow,
 ) {
     assert!(rows.fill(output.len()), "one row of output for each row");
     let (ahead, offsets) = (rows.ahead(), rows.offsets);
@@ -91,81 +89,44 @@ pub(in crate::levels) fn each_row(
         }
         // SAFETY: the offset was checked for params, and the output has room for as many rows as there are offsets.
         unsafe {
-            copy_row(rows.params.offset(*offset), output);
+            way.copy(rows.params.offset(*offset), output);
             output = output.add(rows.row_bytes);
         }
     }
 }
 
-#[inline(always)]
-pub(super) fn prefetch_row(row: *const u8, row_bytes: usize) {
-    let lines = row_bytes.div_ceil(64).min(LINES_AHEAD);
-    for line in 0..lines {
-        prefetch(row.wrapping_add(line * 64));
-    }
-}
-
-/// Copies rows of any length: fixed sizes in straight lines, others up to 512 bytes in two overlapping moves or a loop
-/// of 64 bytes, longer ones by the system's `memcpy`.
+/// Copies rows of any length, in the way of [`rows::by_length`].
 ///
 /// # Panics
 /// If the output is not as long as the rows.
 #[inline(always)]
-pub(in crate::levels) fn copy_rows(rows: CheckedRows<'_>, output: &mut [MaybeUninit<u8>]) {
-    let row_bytes = rows.row_bytes;
-    macro_rules! fixed {
-        ($($bytes:literal)+) => {
-            match row_bytes {
-                $($bytes => return each_row(rows, output, |from, to| {
-                    // SAFETY: each_row hands over rows of exactly this many bytes.
-                    unsafe { copy_nonoverlapping(from, to, $bytes) }
-                }),)+
-                _ => {}
-            }
-        };
-    }
-    fixed!(1 2 3 4 6 8 12 16 24 32 48 64 96 128 192 256);
-    macro_rules! overlapping {
-        ($bytes:literal) => {
-            each_row(rows, output, |from, to| {
-                let second = row_bytes - $bytes;
-                // SAFETY: a row has at least this many bytes and at most twice as many, so both moves stay inside it.
-                unsafe {
-                    copy_nonoverlapping(from, to, $bytes);
-                    copy_nonoverlapping(from.add(second), to.add(second), $bytes);
-                }
-            })
-        };
-    }
-    match row_bytes {
-        0 => {}
-        1..4 => overlapping!(2),
-        4..8 => overlapping!(4),
-        8..16 => overlapping!(8),
-        16..32 => overlapping!(16),
-        32..64 => overlapping!(32),
-        // SAFETY: each_row hands over rows of row_bytes bytes, here at least 64.
-        64..=512 => each_row(rows, output, |from, to| unsafe { copy_lines(from, to, row_bytes) }),
-        // SAFETY: each_row hands over rows of row_bytes bytes.
-        _ => each_row(rows, output, |from, to| unsafe { copy_nonoverlapping(from, to, row_bytes) }),
+pub(in crate::levels) fn copy_rows<const WIDE: bool>(rows: CheckedRows<'_>, output: &mut [MaybeUninit<u8>]) {
+    if rows.row_bytes > 0 {
+        rows::by_length::<_, WIDE>(Copied { rows, output });
     }
 }
 
-/// Copies at least 64 bytes, the last 64 perhaps twice.
-///
-/// # Safety
-/// `from` and `to` must be the start of `bytes >= 64` bytes each.
-#[inline(always)]
-unsafe fn copy_lines(from: *const u8, to: *mut u8, bytes: usize) {
-    let last = bytes - 64;
-    let mut at = 0;
-    // SAFETY: at <= last, so at + 64 <= bytes.
-    unsafe {
-        while at < last {
-            copy_nonoverlapping(from.add(at), to.add(at), 64);
-            at += 64;
-        }
-        copy_nonoverlapping(from.add(last), to.add(last), 64);
+/// Rows and their output.
+struct Copied<'a, 'o> {
+    rows: CheckedRows<'a>,
+    output: &'o mut [MaybeUninit<u8>],
+}
+
+impl EachRow for Copied<'_, '_> {
+    type Output = ();
+
+    fn row_bytes(&self) -> usize {
+        self.rows.row_bytes
+    }
+
+    fn output(&self) -> *const u8 {
+        self.output.as_ptr().cast()
+    }
+
+    #[inline(always)]
+    unsafe fn run(self, way: impl CopyRow) {
+        // SAFETY: the caller's promise.
+        unsafe { each_row(self.rows, self.output, way) };
     }
 }
 
@@ -180,8 +141,8 @@ pub(in crate::levels) fn pick_elements<const SIZE: usize>(
 ) {
     assert!(rows.row_bytes == SIZE && rows.fill(output.len()), "one element of output for each row");
     if rows.prefetch {
-        // SAFETY: each_row hands over rows of SIZE bytes.
-        return each_row(rows, output, |from, to| unsafe { copy_nonoverlapping(from, to, SIZE) });
+        // SAFETY: rows have SIZE bytes.
+        return unsafe { each_row(rows, output, Straight::<SIZE>) };
     }
     let output = output.as_mut_ptr().cast::<u8>();
     for (j, offset) in rows.offsets.iter().enumerate() {

@@ -1,5 +1,17 @@
 //! Requests for cache lines.
 
+/// Beyond these lines of a row, the hardware's own prefetcher has noticed.
+const LINES_AHEAD: usize = 8;
+
+/// Asks for the first lines of a row.
+#[inline(always)]
+pub(super) fn prefetch_row(row: *const u8, row_bytes: usize) {
+    let lines = row_bytes.div_ceil(64).min(LINES_AHEAD);
+    for line in 0..lines {
+        prefetch(row.wrapping_add(line * 64));
+    }
+}
+
 /// Asks for the lines of bytes `from..to` after `start`.
 #[inline]
 pub(crate) fn prefetch_lines(start: *const u8, from: usize, to: usize) {

@@ -2,7 +2,8 @@
 
 use std::ptr::copy_nonoverlapping;
 
-use super::checked_rows::{CheckedRows, prefetch_row};
+use super::checked_rows::CheckedRows;
+use super::prefetch::prefetch_row;
 
 /// Copies each row to its place in the output, in bytes from its start.
 ///
