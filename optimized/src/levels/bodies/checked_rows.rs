@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 use std::ptr::copy_nonoverlapping;
 
-use super::prefetch::prefetch_row;
+use super::prefetch::Requests;
 use super::rows::{self, CopyRow, EachRow, Straight};
 
 /// Rows of params at checked offsets: the proof that kernels may read them.
@@ -59,6 +59,19 @@ impl<'a> CheckedRows<'a> {
         self.offsets.len().checked_mul(self.row_bytes) == Some(output_bytes)
     }
 
+    /// The starts of rows: the bits that one of them has, or that strides between them should have.
+    #[inline(always)]
+    fn starts(&self) -> usize {
+        let first = self.offsets.first().map_or(self.params, |offset| self.start(*offset));
+        first.addr() | self.row_bytes
+    }
+
+    /// How rows are asked for.
+    #[inline(always)]
+    pub(super) fn requests(&self) -> Requests {
+        Requests::new(self.row_bytes, self.starts())
+    }
+
     /// How many rows to ask for ahead; 0 for none.
     #[inline(always)]
     pub(super) fn ahead(&self) -> usize {
@@ -80,12 +93,12 @@ pub(in crate::levels) unsafe fn each_row(
     way: impl CopyRow,
 ) {
     assert!(rows.fill(output.len()), "one row of output for each row");
-    let (ahead, offsets) = (rows.ahead(), rows.offsets);
+    let (ahead, requests, offsets) = (rows.ahead(), rows.requests(), rows.offsets);
     let mut output = output.as_mut_ptr().cast::<u8>();
     for (j, offset) in offsets.iter().enumerate() {
         if ahead > 0 {
             let next = offsets[(j + ahead).min(offsets.len() - 1)];
-            prefetch_row(rows.params.wrapping_offset(next), rows.row_bytes);
+            requests.row(rows.start(next));
         }
         // SAFETY: the offset was checked for params, and the output has room for as many rows as there are offsets.
         unsafe {
@@ -117,6 +130,10 @@ impl EachRow for Copied<'_, '_> {
 
     fn row_bytes(&self) -> usize {
         self.rows.row_bytes
+    }
+
+    fn starts(&self) -> usize {
+        self.rows.starts()
     }
 
     fn output(&self) -> *const u8 {

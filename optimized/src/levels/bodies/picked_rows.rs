@@ -1,7 +1,7 @@
 //! Rows straight from indices, the bounds tested in the same loop.
 
 use super::picks::Picks;
-use super::prefetch::prefetch_row;
+use super::prefetch::Requests;
 use super::rows::{self, CopyRow, EachRow};
 use crate::index::Index;
 
@@ -33,12 +33,17 @@ impl<I: Index> EachRow for Picked<I> {
         self.row_bytes
     }
 
+    fn starts(&self) -> usize {
+        self.picks.params.addr() | self.picks.stride.unsigned_abs()
+    }
+
     fn output(&self) -> *const u8 {
         self.picks.output
     }
 
     #[inline(always)]
     unsafe fn run(self, way: impl CopyRow) -> bool {
+        let requests = Requests::new(self.row_bytes, self.starts());
         let Self { picks: Picks { params, bound, stride, indices, len, output, prefetch, .. }, row_bytes } =
             self;
         let ahead = if prefetch { rows::rows_ahead(row_bytes) } else { len };
@@ -48,7 +53,7 @@ impl<I: Index> EachRow for Picked<I> {
         for j in 0..len {
             if j + ahead < len {
                 // An address from an unchecked index is only asked for, never read.
-                prefetch_row(row(located(j + ahead).0), row_bytes);
+                requests.row(row(located(j + ahead).0));
             }
             let (place, good) = located(j);
             if !good {

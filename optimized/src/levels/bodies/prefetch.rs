@@ -1,21 +1,47 @@
 //! Requests for cache lines.
 
+/// The bytes of a line.
+const LINE: usize = 64;
+
 /// Beyond these lines of a row, the hardware's own prefetcher has noticed.
 const LINES_AHEAD: usize = 8;
 
-/// Asks for the first lines of a row.
-#[inline(always)]
-pub(super) fn prefetch_row(row: *const u8, row_bytes: usize) {
-    let lines = row_bytes.div_ceil(64).min(LINES_AHEAD);
-    for line in 0..lines {
-        prefetch(row.wrapping_add(line * 64));
+/// How rows are asked for ahead.
+#[derive(Clone, Copy)]
+pub(super) struct Requests {
+    row_bytes: usize,
+    /// Lines that a row touches if it starts with one.
+    lines: usize,
+    /// Whether rows may end in one line more.
+    straddle: bool,
+}
+
+impl Requests {
+    /// For rows that have their starts in common with these bytes: the address of one, and strides between them.
+    #[inline(always)]
+    pub(super) fn new(row_bytes: usize, starts: usize) -> Self {
+        let lines = row_bytes.div_ceil(LINE).min(LINES_AHEAD);
+        // Asking twice for a line costs less than a branch that depends on the row.
+        let straddle = lines < LINES_AHEAD && !starts.is_multiple_of(row_bytes.next_power_of_two().min(LINE));
+        Self { row_bytes, lines, straddle }
+    }
+
+    /// Asks for the first lines of a row.
+    #[inline(always)]
+    pub(super) fn row(self, row: *const u8) {
+        for line in 0..self.lines {
+            prefetch(row.wrapping_add(line * LINE));
+        }
+        if self.straddle {
+            prefetch(row.wrapping_add(self.row_bytes - 1));
+        }
     }
 }
 
 /// Asks for the lines of bytes `from..to` after `start`.
 #[inline]
 pub(crate) fn prefetch_lines(start: *const u8, from: usize, to: usize) {
-    for at in (from.next_multiple_of(64)..to).step_by(64) {
+    for at in (from.next_multiple_of(LINE)..to).step_by(LINE) {
         prefetch(start.wrapping_add(at));
     }
 }

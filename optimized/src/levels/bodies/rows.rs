@@ -33,6 +33,9 @@ pub(super) trait EachRow {
     /// The length of each row, in bytes.
     fn row_bytes(&self) -> usize;
 
+    /// The start of a row in params, and strides from one to the next, in one number: only their last bits count.
+    fn starts(&self) -> usize;
+
     /// Where the first row goes.
     fn output(&self) -> *const u8;
 
@@ -52,13 +55,18 @@ pub(super) trait EachRow {
 #[inline(always)]
 pub(super) fn by_length<R: EachRow, const WIDE: bool>(rows: R) -> R::Output {
     let (row_bytes, output) = (rows.row_bytes(), rows.output());
+    let (from, to) = (rows.starts() % WIDTH, output.addr() % WIDTH);
     macro_rules! vectors {
         ($($bytes:literal)+) => {
-            match (row_bytes, output.addr() % WIDTH) {
-                // SAFETY: these rows have exactly this many bytes.
-                $(($bytes, HALF) => return unsafe { rows.run(Edged::<$bytes>) },
-                // SAFETY: as above.
-                ($bytes, begin) if begin == 0 || $bytes <= 4 * WIDTH => return unsafe { rows.run(Straight::<$bytes>) },)+
+            // SAFETY: these rows have exactly this many bytes.
+            match row_bytes {
+                $($bytes => match (from, to) {
+                    (_, HALF) => return unsafe { rows.run(Edged::<$bytes>) },
+                    (HALF, 0) if $bytes <= 2 * LINE => return unsafe { rows.run(Halves::<$bytes>) },
+                    (_, 0) => return unsafe { rows.run(Straight::<$bytes>) },
+                    _ if $bytes <= 2 * LINE => return unsafe { rows.run(Straight::<$bytes>) },
+                    _ => {}
+                },)+
                 _ => {}
             }
         };
@@ -106,6 +114,20 @@ impl<const BYTES: usize> CopyRow for Edged<BYTES> {
             copy_nonoverlapping(from, to, HALF);
             copy_nonoverlapping(from.add(HALF), to.add(HALF), BYTES - WIDTH);
             copy_nonoverlapping(from.add(last), to.add(last), HALF);
+        }
+    }
+}
+
+/// `BYTES`, whole vectors, in moves of half their width.
+#[derive(Clone, Copy)]
+struct Halves<const BYTES: usize>;
+
+impl<const BYTES: usize> CopyRow for Halves<BYTES> {
+    #[inline(always)]
+    unsafe fn copy(self, from: *const u8, to: *mut u8) {
+        for at in (0..BYTES).step_by(HALF) {
+            // SAFETY: the caller's promise.
+            unsafe { copy_nonoverlapping(from.add(at), to.add(at), HALF) };
         }
     }
 }

@@ -3,7 +3,6 @@
 use std::ptr::copy_nonoverlapping;
 
 use super::checked_rows::CheckedRows;
-use super::prefetch::prefetch_row;
 
 /// Copies each row to its place in the output, in bytes from its start.
 ///
@@ -34,12 +33,12 @@ pub(crate) unsafe fn spread_rows(rows: CheckedRows<'_>, output: *mut u8, places:
 /// Calls `copy_row` with each row and its place, asking for later rows meanwhile.
 #[inline(always)]
 fn each_place(rows: CheckedRows<'_>, places: &[isize], copy_row: impl Fn(*const u8, isize)) {
-    let (offsets, ahead) = (rows.offsets(), rows.ahead());
+    let (offsets, ahead, requests) = (rows.offsets(), rows.ahead(), rows.requests());
     assert!(offsets.len() == places.len(), "one place for each row");
     for (j, (offset, place)) in offsets.iter().zip(places).enumerate() {
         if ahead > 0 {
             let next = offsets[(j + ahead).min(offsets.len() - 1)];
-            prefetch_row(rows.start(next), rows.row_bytes());
+            requests.row(rows.start(next));
         }
         copy_row(rows.start(*offset), *place);
     }
