@@ -265,7 +265,7 @@ impl<T: Stored + Element + Pod + PartialEq, I: Index + FloorIndex> Subject for B
             plan.run_pooled(&self.0.params, self.0.indices, &self.0.pool).map_err(|why| why.to_string())?;
         let spoil =
             |parts: &mut Self| parts.0.spoil(bytemuck::pod_read_unaligned(&[0xA5; 16][..size_of::<T>()]));
-        same_bits(pooled.view() == fresh, "pooled")?;
+        same_bits(*pooled == fresh, "pooled")?;
         spoil(self);
         self.run_into(&plan).map_err(|why| why.to_string())?;
         same_bits(self.0.has_written(&fresh), "into")?;

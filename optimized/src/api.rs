@@ -9,6 +9,7 @@ use crate::forms::{elements, nd, take, window};
 use crate::index::Index;
 use crate::kernels::strided::Strided;
 use crate::options::Options;
+use crate::output::{Pool, Pooled};
 use crate::policy::Fill;
 
 /// Gathers slices of params by rows of indices.
@@ -267,4 +268,73 @@ pub fn gather_windows_into<A: Element, I: Index, D: Dimension, E: Dimension, F: 
         Arrays::new(shapes, Strided::of(params), Strided::of(indices), options.fill.chosen())?
             .run_into(output)
     })?
+}
+
+/// The documented functions, with outputs in memory that dropped ones gave back.
+impl Pool {
+    /// [`gather`] into memory of the pool.
+    ///
+    /// # Errors
+    /// As [`gather`].
+    pub fn gather<A: Element + 'static, I: Index, D: Dimension, E: Dimension, Z: Fill<A>>(
+        &self,
+        params: &ArrayRef<A, D>,
+        indices: &ArrayRef<I, E>,
+        options: &Options<Z>,
+    ) -> Result<Pooled<A>, Refusal> {
+        let shapes = take::Rules::GATHER.validate(params.shape(), indices.shape(), &options.choices)?;
+        Arrays::new(shapes, Strided::of(params), Strided::of(indices), options.fill.chosen())?
+            .run_pooled(self)
+    }
+
+    /// [`gather_nd`] into memory of the pool.
+    ///
+    /// # Errors
+    /// As [`gather_nd`].
+    pub fn gather_nd<A: Element + 'static, I: Index, D: Dimension, E: Dimension, Z: Fill<A>>(
+        &self,
+        params: &ArrayRef<A, D>,
+        indices: &ArrayRef<I, E>,
+        options: &Options<Z>,
+    ) -> Result<Pooled<A>, Refusal> {
+        let shapes = nd::Rules::GATHER_ND.validate(params.shape(), indices.shape(), &options.choices)?;
+        Arrays::new(shapes, Strided::of(params), Strided::of(indices), options.fill.chosen())?
+            .run_pooled(self)
+    }
+
+    /// [`take_along_axis`] into memory of the pool.
+    ///
+    /// # Errors
+    /// As [`take_along_axis`].
+    pub fn take_along_axis<A: Element + 'static, I: Index, D: Dimension, E: Dimension, Z: Fill<A>>(
+        &self,
+        params: &ArrayRef<A, D>,
+        indices: &ArrayRef<I, E>,
+        options: &Options<Z>,
+    ) -> Result<Pooled<A>, Refusal> {
+        let shapes =
+            elements::Rules::TAKE_ALONG_AXIS.validate(params.shape(), indices.shape(), &options.choices)?;
+        Arrays::new(shapes, Strided::of(params), Strided::of(indices), options.fill.chosen())?
+            .run_pooled(self)
+    }
+
+    /// [`gather_windows`] into memory of the pool.
+    ///
+    /// # Errors
+    /// As [`gather_windows`].
+    pub fn gather_windows<A: Element + 'static, I: Index, D: Dimension, E: Dimension, Z: Fill<A>>(
+        &self,
+        params: &ArrayRef<A, D>,
+        indices: &ArrayRef<I, E>,
+        numbers: &DimensionNumbers,
+        slice_sizes: &[i64],
+        options: &Options<Z>,
+    ) -> Result<Pooled<A>, Refusal> {
+        let operands =
+            window::OperandShapes { params: params.shape(), indices: indices.shape(), numbers, slice_sizes };
+        window::Rules::GATHER_WINDOWS.validate(operands, &options.choices, |shapes| {
+            Arrays::new(shapes, Strided::of(params), Strided::of(indices), options.fill.chosen())?
+                .run_pooled(self)
+        })?
+    }
 }

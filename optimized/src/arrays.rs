@@ -161,7 +161,10 @@ impl<A: Element, I: Index> Arrays<'_, A, I> {
     }
 
     /// Gathers into memory of a pool.
-    pub(crate) fn run_pooled(&self, pool: &Pool) -> Result<Pooled<A>, Refusal> {
+    pub(crate) fn run_pooled(&self, pool: &Pool) -> Result<Pooled<A>, Refusal>
+    where
+        A: 'static,
+    {
         pool.fill(self.output_shape(), self.output_len, |output| self.write(output))
     }
 

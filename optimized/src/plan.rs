@@ -243,7 +243,7 @@ impl<Z> Plan<Z> {
     ///
     /// # Errors
     /// As [`Plan::run`].
-    pub fn run_pooled<A: Element, I: Index, D: Dimension, E: Dimension>(
+    pub fn run_pooled<A: Element + 'static, I: Index, D: Dimension, E: Dimension>(
         &self,
         params: &ArrayRef<A, D>,
         indices: &ArrayRef<I, E>,

@@ -18,7 +18,7 @@ use crate::policy::Filled;
 pub enum Memory {
     /// New memory for each run, which also validates the call again.
     Fresh,
-    /// Memory from a pool, by one plan.
+    /// Memory from a [`Pool`] for each run, which also validates the call again.
     Pooled,
     /// One output, again and again, by one plan.
     Reused,
@@ -121,7 +121,7 @@ impl<'a> RoleCall<'a> {
             Memory::Fresh => Box::new(move || plan()?.run(&params, &indices).map(drop)),
             Memory::Pooled => {
                 let pool = Pool::new(POOLED);
-                Box::new(move || planned.run_pooled(&params, &indices, &pool).map(drop))
+                Box::new(move || plan()?.run_pooled(&params, &indices, &pool).map(drop))
             }
             Memory::Reused => {
                 let mut output = planned.run(&params, &indices)?;

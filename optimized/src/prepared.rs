@@ -198,7 +198,7 @@ impl<F> Prepared<F> {
     ///
     /// # Errors
     /// As [`Prepared::run`].
-    pub fn run_pooled<A: Element, D: Dimension>(
+    pub fn run_pooled<A: Element + 'static, D: Dimension>(
         &self,
         params: &ArrayRef<A, D>,
         pool: &Pool,

@@ -1,28 +1,31 @@
 //! A recycling pool for outputs: touching new pages costs several times what the gather itself does.
 
 use std::alloc::{Layout, alloc, dealloc};
-use std::marker::PhantomData;
+use std::fmt;
 use std::mem::MaybeUninit;
+use std::ops::Deref;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use gather_spec::Refusal;
-use ndarray::{ArrayViewD, ArrayViewMutD, IxDyn};
+use ndarray::{ArrayRef, ArrayViewD, ArrayViewMutD, IxDyn};
 
 use super::pages::{self, HUGE_PAGE, WORTH_HUGE};
 use crate::kernels::job::Written;
 
-/// Keeps the memory of outputs that were dropped and hands it out again. Clones share the memory.
+/// Keeps the memory of outputs that were dropped and hands it out again, as frameworks do. Clones share the memory. It begins on
+/// a line of the caches, and on a huge page if it has 4 MiB or more.
+///
+/// The pool has the documented functions of the crate; [`Plan::run_pooled`](crate::Plan::run_pooled) takes it too.
 ///
 /// ```
-/// use gather_optimized::{Options, Plan, Pool};
+/// use gather_optimized::{Options, Pool};
 /// use ndarray::array;
 ///
 /// let pool = Pool::new(1 << 30);
-/// let plan = Plan::gather(&[3], &[2], &Options::new())?;
 /// for _ in 0..2 {
-///     let output = plan.run_pooled(&array![1.5, 2.5, 3.5], &array![2, 0], &pool)?;
-///     assert_eq!(output.view(), array![3.5, 1.5].into_dyn());
+///     let output = pool.gather(&array![1.5, 2.5, 3.5], &array![2, 0], &Options::new())?;
+///     assert_eq!(*output, array![3.5, 1.5].into_dyn());
 /// }
 /// assert!(pool.kept_bytes() > 0);
 /// # Ok::<(), gather_spec::Refusal>(())
@@ -57,7 +60,7 @@ impl Pool {
     }
 
     /// Lets `fill` write `len` elements into recycled memory.
-    pub(crate) fn fill<A: Copy>(
+    pub(crate) fn fill<A: Copy + 'static>(
         &self,
         shape: IxDyn,
         len: usize,
@@ -65,10 +68,16 @@ impl Pool {
     ) -> Result<Pooled<A>, Refusal> {
         let layout = block_layout::<A>(len)?;
         let block = self.shared.take(layout).map_or_else(|| Block::new(layout), Ok)?;
-        let mut output =
-            Pooled { block: Some(block), len, shape, pool: Arc::clone(&self.shared), elements: PhantomData };
-        fill(output.uninitialised())?;
-        Ok(output)
+        let start = block.start.cast();
+        // SAFETY: the block is as large as the layout of `len` elements, and nothing else has it.
+        let written = fill(unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), len) }).map(drop);
+        if let Err(refusal) = written {
+            self.shared.give_back(block);
+            return Err(refusal);
+        }
+        // SAFETY: `Written` proves that all `len` elements are initialised, and `len` is the product of the shape.
+        let array = unsafe { ArrayViewD::from_shape_ptr(shape, start.cast::<A>().as_ptr()) };
+        Ok(Pooled { block: Some(block), array, pool: Arc::clone(&self.shared) })
     }
 }
 
@@ -138,49 +147,60 @@ impl Drop for Block {
     }
 }
 
-/// An output in memory of a [`Pool`], which gets it back when this is dropped.
-#[derive(Debug)]
-pub struct Pooled<A: Copy> {
+/// An output in memory of a [`Pool`], which gets it back when this is dropped. It dereferences to an array, to be read;
+/// [`view_mut`](Self::view_mut) changes it.
+///
+/// ```
+/// use gather_optimized::{Options, Pool};
+/// use ndarray::array;
+///
+/// let mut output = Pool::new(1 << 20).gather(&array![1, 2, 3], &array![2, 0], &Options::new())?;
+/// output.view_mut().fill(7);
+/// assert_eq!((output.sum(), output[[1]], output.shape()), (14, 7, &[2][..]));
+/// # Ok::<(), gather_spec::Refusal>(())
+/// ```
+pub struct Pooled<A: Copy + 'static> {
     /// Present until dropped.
     block: Option<Block>,
-    len: usize,
-    shape: IxDyn,
+    /// The elements in the block. Only its own lifetime is `'static`: it is given away for as long as this is borrowed.
+    array: ArrayViewD<'static, A>,
     pool: Arc<Shared>,
-    elements: PhantomData<A>,
 }
 
-// `PhantomData<A>` makes it Send and Sync exactly if `A` is, since `Block` always is.
+// SAFETY: the elements are owned, and a block is bound to no thread.
+unsafe impl<A: Copy + Send + 'static> Send for Pooled<A> {}
+// SAFETY: likewise; a shared one gives access to shared elements.
+unsafe impl<A: Copy + Sync + 'static> Sync for Pooled<A> {}
 
-impl<A: Copy> Pooled<A> {
-    /// The output.
-    #[must_use]
-    pub fn view(&self) -> ArrayViewD<'_, A> {
-        // SAFETY: `Pool::fill` hands out a Pooled only after all `len` elements were written.
-        let elements = unsafe { std::slice::from_raw_parts(self.start().as_ptr().cast_const(), self.len) };
-        ArrayViewD::from_shape(self.shape.clone(), elements)
-            .expect("a plan's output has a shape of its own length")
-    }
-
+impl<A: Copy + 'static> Pooled<A> {
     /// The output, to be changed in place.
     #[must_use]
     pub fn view_mut(&mut self) -> ArrayViewMutD<'_, A> {
-        // SAFETY: as in `view`, and borrowed mutably.
-        let elements = unsafe { std::slice::from_raw_parts_mut(self.start().as_ptr(), self.len) };
-        ArrayViewMutD::from_shape(self.shape.clone(), elements)
-            .expect("a plan's output has a shape of its own length")
+        let shape = self.array.raw_dim();
+        // SAFETY: the elements are those of the block, in this shape, all written, and borrowed mutably.
+        unsafe { ArrayViewMutD::from_shape_ptr(shape, self.start().as_ptr()) }
     }
 
     fn start(&self) -> NonNull<A> {
         self.block.as_ref().map_or(NonNull::dangling(), |block| block.start.cast())
     }
+}
 
-    fn uninitialised(&mut self) -> &mut [MaybeUninit<A>] {
-        // SAFETY: `Pool::fill` took a block of at least `len` elements' layout, which this borrows mutably.
-        unsafe { std::slice::from_raw_parts_mut(self.start().as_ptr().cast(), self.len) }
+impl<A: Copy + 'static> Deref for Pooled<A> {
+    type Target = ArrayRef<A, IxDyn>;
+
+    fn deref(&self) -> &ArrayRef<A, IxDyn> {
+        &self.array
     }
 }
 
-impl<A: Copy> Drop for Pooled<A> {
+impl<A: Copy + fmt::Debug + 'static> fmt::Debug for Pooled<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.array.fmt(f)
+    }
+}
+
+impl<A: Copy + 'static> Drop for Pooled<A> {
     fn drop(&mut self) {
         if let Some(block) = self.block.take() {
             self.pool.give_back(block);

@@ -33,14 +33,15 @@ use super::pages::{HUGE_PAGE, WORTH_HUGE};
 /// ```
 ///
 /// - Requests of 4 MiB or more get blocks that start on a huge page. Everything smaller, and everything on systems other
-///   than Unix, goes to the allocator inside, which is that of the system or, by [`Retaining::over`], any other.
+///   than Unix, goes to the allocator inside, which is that of the system or, by [`Retaining::over`], any other. From
+///   4 KiB on, it is asked for memory that starts on a line of the caches.
 /// - Freed blocks are kept up to the limit; beyond it, the ones that were freed first go back to the system. The program
 ///   holds that much more memory than it uses.
 /// - A request that the system refuses is made again once nothing is kept any more.
 /// - A block may have up to an eighth more address space than was requested. A request touches at most one
 ///   huge page more than it needs.
 /// - `alloc_zeroed` gives pages that the system clears when they are touched, as without this allocator.
-/// - A large `Vec` that grows is copied, where the system's allocator can move its pages.
+/// - A `Vec` of 4 KiB or more that grows is copied, where the system's allocator may leave it in place or move its pages.
 #[derive(Debug)]
 pub struct Retaining<A = System> {
     inner: A,
@@ -126,15 +127,27 @@ fn block_bytes(layout: Layout) -> Option<usize> {
     fits.then(|| layout.size().next_multiple_of(((1 << layout.size().ilog2()) / 8).max(HUGE_PAGE)))
 }
 
-// SAFETY: a request is answered by the allocator inside, or by a block that is as large and as aligned as
-// `block_bytes` makes sure, and that nothing else has: mapped for it, or taken off the list. `block_bytes`
-// says from the layout alone which of the two it was.
+/// What the allocator inside is asked for: kernels are faster on memory that starts on a line.
+const fn inside(layout: Layout) -> Layout {
+    if layout.size() < WORTH_A_LINE || layout.align() >= LINE {
+        return layout;
+    }
+    match Layout::from_size_align(layout.size(), LINE) {
+        Ok(lines) => lines,
+        // A size next to the largest that there is.
+        Err(_) => layout,
+    }
+}
+
+// SAFETY: a request is answered by the allocator inside, as aligned or more, or by a block that is as large and as aligned as
+// `block_bytes` makes sure, and that nothing else has: mapped for it, or taken off the list. `block_bytes` and `inside` say from
+// the layout alone which of the two it was, and what was asked for.
 unsafe impl<A: GlobalAlloc> GlobalAlloc for Retaining<A> {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         match block_bytes(layout) {
             // SAFETY: the caller's promise.
-            None => self.or_without_kept(|| unsafe { self.inner.alloc(layout) }),
+            None => self.or_without_kept(|| unsafe { self.inner.alloc(inside(layout)) }),
             Some(bytes) => self.take(bytes).map_or_else(|| self.map(bytes), NonNull::as_ptr),
         }
     }
@@ -143,7 +156,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Retaining<A> {
     unsafe fn dealloc(&self, start: *mut u8, layout: Layout) {
         match block_bytes(layout) {
             // SAFETY: the caller's promise.
-            None => unsafe { self.inner.dealloc(start, layout) },
+            None => unsafe { self.inner.dealloc(start, inside(layout)) },
             // SAFETY: a request of this layout got a block of this many bytes.
             Some(bytes) => unsafe { self.give_back(start, bytes) },
         }
@@ -153,7 +166,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Retaining<A> {
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         match block_bytes(layout) {
             // SAFETY: the caller's promise.
-            None => self.or_without_kept(|| unsafe { self.inner.alloc_zeroed(layout) }),
+            None => self.or_without_kept(|| unsafe { self.inner.alloc_zeroed(inside(layout)) }),
             Some(bytes) => self.take(bytes).map_or_else(
                 || self.map(bytes),
                 |start| {
@@ -170,12 +183,14 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Retaining<A> {
         // SAFETY: the caller makes sure that the size, rounded up to the alignment, fits an `isize`.
         let wanted = unsafe { Layout::from_size_align_unchecked(new_bytes, layout.align()) };
         let (old, new) = (block_bytes(layout), block_bytes(wanted));
-        if old == new {
-            return match old {
-                Some(_) => start,
-                // SAFETY: the caller's promise.
-                None => self.or_without_kept(|| unsafe { self.inner.realloc(start, layout, new_bytes) }),
-            };
+        let (was, asked) = (inside(layout), inside(wanted));
+        match (old, new) {
+            (Some(old), Some(new)) if old == new => return start,
+            (None, None) if was.align() == asked.align() => {
+                // SAFETY: the caller's promise; the memory was asked for with this layout.
+                return self.or_without_kept(|| unsafe { self.inner.realloc(start, was, new_bytes) });
+            }
+            _ => {}
         }
         // SAFETY: the caller's promise; both memories have as many bytes as are copied, and nothing else has
         // the new one.
@@ -189,6 +204,12 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Retaining<A> {
         }
     }
 }
+
+/// The bytes of a line of the caches.
+const LINE: usize = 64;
+
+/// Smaller memory is not worth a whole line.
+const WORTH_A_LINE: usize = 4 << 10;
 
 /// Memory that was mapped.
 #[derive(Clone, Copy, Debug)]

@@ -100,7 +100,7 @@ fn index<I: Index + TryFrom<i128>>(draws: &mut Draws, bound: usize, policy: Fill
 /// Runs a call of elements that are moved, in every way.
 fn moved<A, I>(draws: &mut Draws, element: impl Fn(usize) -> A)
 where
-    A: Element + PartialEq + Debug,
+    A: Element + PartialEq + Debug + 'static,
     I: Index + TryFrom<i128>,
 {
     let fill = element(99);
@@ -114,7 +114,7 @@ where
 
 fn every_way<A, I, Z>(call: &DrawnCall<A, I>, options: &Options<Z>, fill: A)
 where
-    A: Element + PartialEq + Debug,
+    A: Element + PartialEq + Debug + 'static,
     I: Index + TryFrom<i128>,
     Z: gather_optimized::Fill<A> + Clone,
 {

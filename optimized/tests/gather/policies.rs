@@ -54,7 +54,7 @@ fn the_value_keeps_its_bits() {
 /// Every width and level, on one thread and on three, into every kind of output: each third index is bad.
 #[test]
 fn every_way_of_running_a_plan_fills() {
-    fn width<A: Element + PartialEq + std::fmt::Debug>(element: impl Fn(usize) -> A) {
+    fn width<A: Element + PartialEq + std::fmt::Debug + 'static>(element: impl Fn(usize) -> A) {
         let params = Array2::from_shape_fn((9, 5), |(row, column)| element(row * 5 + column));
         let indices = Array1::from_shape_fn(2000, |at| if at % 3 == 0 { 9 + at } else { at % 9 } as u64);
         let value = element(77);

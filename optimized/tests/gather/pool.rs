@@ -1,6 +1,7 @@
 //! The recycling pool: what it keeps, hands out again and gives back.
 
 use gather_optimized::{Options, Plan, Pool, Pooled};
+use gather_spec::DimensionNumbers;
 use ndarray::{Array1, array};
 
 /// `len` elements of `u64`, all 7, in memory of the pool.
@@ -22,6 +23,43 @@ fn memory_is_handed_out_again() {
     assert_eq!((second.view().as_ptr(), pool.kept_bytes()), (place, 0), "clones share the memory");
     assert_eq!(second.view().shape(), [900]);
     assert!(second.view().iter().all(|element| *element == 7));
+}
+
+/// What the documented functions give, from a pool: read as an array, and changed by a view.
+#[test]
+fn the_functions_give_arrays_in_memory_of_the_pool() {
+    let pool = Pool::new(1 << 20);
+    let (params, options) = (array![[1, 2], [3, 4], [5, 6]], Options::new());
+    for _ in 0..2 {
+        let mut rows = pool.gather(&params, &array![2, 0], &options).unwrap();
+        assert_eq!(*rows, array![[5, 6], [1, 2]].into_dyn());
+        rows.view_mut()[[0, 1]] = 7;
+        assert_eq!(
+            (rows.sum(), format!("{rows:?}")),
+            (15, format!("{:?}", array![[5, 7], [1, 2]].into_dyn()))
+        );
+        assert_eq!(*pool.gather_nd(&params, &array![[1, 1]], &options).unwrap(), array![4].into_dyn());
+        let along = pool.take_along_axis(&params, &array![[1], [0], [1]], &Options::new().axis(1)).unwrap();
+        assert_eq!(*along, array![[2], [3], [6]].into_dyn());
+        let numbers = DimensionNumbers {
+            offset_dims: vec![1, 2],
+            start_index_map: vec![0],
+            index_vector_dim: 1,
+            ..DimensionNumbers::default()
+        };
+        let windows = pool.gather_windows(&params, &array![1], &numbers, &[2, 1], &options).unwrap();
+        assert_eq!(*windows, array![[[3], [5]]].into_dyn());
+        assert!(pool.gather(&params, &array![3], &options).is_err());
+    }
+    assert!(pool.kept_bytes() > 0);
+}
+
+#[test]
+fn every_output_begins_on_a_line_and_a_large_one_on_a_huge_page() {
+    let pool = Pool::new(1 << 30);
+    for (len, start) in [(1, 64), (33, 64), (1000, 64), (70_000, 64), (1 << 20, 2 << 20)] {
+        assert!(sevens(&pool, len).as_ptr().addr().is_multiple_of(start), "{len} elements");
+    }
 }
 
 #[test]

@@ -205,6 +205,24 @@ fn small_requests_and_strict_alignments_go_inside() {
     unsafe { assert!(kept.alloc(layout(isize::MAX as usize - 7)).is_null()) };
 }
 
+/// Kernels are faster on whole lines, and the system's memory starts 16 bytes into one.
+#[test]
+fn memory_of_a_page_or_more_starts_on_a_line_and_holds_its_bytes_when_it_is_resized() {
+    let kept = Retaining::new(64 * MIB);
+    let mut memory = AllocatedMemory::new(&kept, 100);
+    memory.fill();
+    let held: Vec<u8> = (0..100).step_by(99).map(|at| memory.read(at)).collect();
+    for bytes in [4095, 4096, 100_000, 4 * MIB - 1, 4096, 200, 4097, 5 * MIB, 5000] {
+        memory = memory.resized(bytes);
+        assert!(bytes < 4096 || memory.1.addr().is_multiple_of(64), "{bytes} bytes");
+        assert_eq!([memory.read(0), memory.read(99)], held[..], "{bytes} bytes");
+    }
+    for bytes in [4096, 4100, MIB] {
+        let many: Vec<_> = (0..10).map(|_| AllocatedMemory::zeroed(&kept, bytes)).collect();
+        assert!(many.iter().all(|one| one.1.addr().is_multiple_of(64)), "{bytes} bytes");
+    }
+}
+
 #[test]
 fn zeroed_memory_is_zeros_whatever_it_held() {
     let kept = Retaining::new(64 * MIB);

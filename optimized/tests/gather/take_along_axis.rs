@@ -239,7 +239,7 @@ fn everything_agrees_with_the_formula() {
 /// Every way of running a call, for elements of every width and for those that are cloned.
 #[test]
 fn every_way_and_width_agrees() {
-    fn width<A: Element + PartialEq + std::fmt::Debug>(element: impl Fn(usize) -> A) {
+    fn width<A: Element + PartialEq + std::fmt::Debug + 'static>(element: impl Fn(usize) -> A) {
         for (shape, indices_shape, axis) in [([3, 50], [3, 70], 1), ([50, 19], [70, 19], 0)] {
             let params = Array2::from_shape_fn(shape, |(row, column)| element(row * shape[1] + column));
             let at = |row: usize, column: usize| (row * 31 + column * 7) % 50;

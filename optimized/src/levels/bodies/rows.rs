@@ -49,9 +49,10 @@ pub(super) trait EachRow {
 /// Runs the loop in the way that suits the length of its rows, which have at least one byte, and their places. All of this is
 /// measured.
 ///
-/// A store that straddles two lines takes about twice the time. Rows of whole vectors all lie alike in their lines, and
-/// allocators align memory to 16 bytes: so such rows have ways for outputs at multiples of 32 and of 16 bytes. `WIDE` says
-/// that the level moves [`WIDTH`] bytes at once. Without that, `memcpy` is better at rows that have no way of their own here.
+/// A move that straddles two lines takes about twice the time, above all a store. Rows of whole vectors all lie alike in their
+/// lines, and allocators align memory to 16 bytes: so such rows have ways for params and outputs at multiples of 32 and of 16
+/// bytes. `WIDE` says that the level moves [`WIDTH`] bytes at once. Without that, `memcpy` is better at rows that have no way of
+/// their own here.
 #[inline(always)]
 pub(super) fn by_length<R: EachRow, const WIDE: bool>(rows: R) -> R::Output {
     let (row_bytes, output) = (rows.row_bytes(), rows.output());
@@ -59,15 +60,13 @@ pub(super) fn by_length<R: EachRow, const WIDE: bool>(rows: R) -> R::Output {
     macro_rules! vectors {
         ($($bytes:literal)+) => {
             // SAFETY: these rows have exactly this many bytes.
-            match row_bytes {
-                $($bytes => match (from, to) {
-                    (_, HALF) => return unsafe { rows.run(Edged::<$bytes>) },
-                    (HALF, 0) if $bytes <= 2 * LINE => return unsafe { rows.run(Halves::<$bytes>) },
-                    (_, 0) => return unsafe { rows.run(Straight::<$bytes>) },
-                    _ if $bytes <= 2 * LINE => return unsafe { rows.run(Straight::<$bytes>) },
+            unsafe {
+                match (row_bytes, from, to) {
+                    $(($bytes, _, HALF) => return rows.run(Edged::<$bytes>),
+                    ($bytes, HALF, 0) if $bytes <= 2 * LINE => return rows.run(Halves::<$bytes>),
+                    ($bytes, _, begin) if begin == 0 || $bytes <= 2 * LINE => return rows.run(Straight::<$bytes>),)+
                     _ => {}
-                },)+
-                _ => {}
+                }
             }
         };
     }
