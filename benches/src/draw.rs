@@ -5,7 +5,7 @@ use rand_pcg::rand_core::{Rng, SeedableRng};
 
 use crate::Workload;
 use crate::geometry::WorkloadGeometry;
-use crate::workloads::Distribution;
+use crate::workloads::{Distribution, IndicesSpec};
 
 /// The longest run of [`Distribution::Runs`].
 const LONGEST_RUN: u64 = 32;
@@ -15,12 +15,12 @@ const FEW: u64 = 64;
 const PRIME: u64 = 0xFFFF_FFFF_FFFF_FFC5;
 
 /// The positions that index rows, or their elements, select, batch by batch.
-pub(crate) fn positions(geometry: &WorkloadGeometry, distribution: Distribution, seed: u64) -> Vec<u64> {
+pub(crate) fn positions(geometry: &WorkloadGeometry, indices: &IndicesSpec, seed: u64) -> Vec<u64> {
     let mut draw = Draw { random: Pcg64Mcg::seed_from_u64(seed), bound: geometry.positions() as u64 };
     let drawn = geometry.drawn();
     let mut all = Vec::with_capacity(geometry.batches() * drawn);
     for _ in 0..geometry.batches() {
-        draw.batch(drawn, distribution, &mut all);
+        draw.batch(drawn, indices, &mut all);
     }
     all
 }
@@ -45,9 +45,9 @@ impl Draw {
         u64::try_from(place).expect("below the bound")
     }
 
-    fn batch(&mut self, rows: usize, distribution: Distribution, all: &mut Vec<u64>) {
+    fn batch(&mut self, rows: usize, indices: &IndicesSpec, all: &mut Vec<u64>) {
         let (start, bound) = (all.len(), self.bound);
-        match distribution {
+        match indices.distribution {
             Distribution::Random => all.extend((0..rows).map(|_| self.below(bound))),
             Distribution::Sorted => {
                 all.extend((0..rows).map(|_| self.below(bound)));
@@ -67,6 +67,13 @@ impl Draw {
                 all.extend((0..rows).map(|_| chosen(self)));
             }
             Distribution::Sequential => all.extend((0..rows as u64).map(|at| at % bound)),
+            Distribution::Pattern => {
+                let delta = indices.delta;
+                let repeated = (0..).flat_map(|turn| {
+                    indices.pattern.iter().map(move |at| at.wrapping_add(delta.wrapping_mul(turn)))
+                });
+                all.extend(repeated.take(rows).map(|at| at % bound));
+            }
             Distribution::Zipf => all.extend((0..rows).map(|_| self.by_rank())),
             Distribution::Permutation => {
                 let mut places: Vec<u64> = (0..bound).collect();
@@ -144,6 +151,7 @@ pub(crate) fn components<I>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workloads::TensorLayout;
 
     fn geometry(indexed: &[usize], rows: usize) -> WorkloadGeometry {
         WorkloadGeometry {
@@ -156,9 +164,22 @@ mod tests {
         }
     }
 
+    fn spec(distribution: Distribution) -> IndicesSpec {
+        IndicesSpec {
+            dtype: gather_spec::DType::I64,
+            shape: Vec::new(),
+            distribution,
+            pattern: vec![20, 0, 1],
+            delta: 4,
+            layout: TensorLayout::Contiguous,
+            negative: 0,
+            bad: 0,
+        }
+    }
+
     #[test]
     fn every_distribution_is_what_it_says() {
-        let drawn = |distribution| positions(&geometry(&[5, 7], 200), distribution, 3);
+        let drawn = |distribution| positions(&geometry(&[5, 7], 200), &spec(distribution), 3);
         let all = [
             Distribution::Random,
             Distribution::Sorted,
@@ -166,6 +187,7 @@ mod tests {
             Distribution::Repeated,
             Distribution::Sequential,
             Distribution::Zipf,
+            Distribution::Pattern,
         ];
         for distribution in all {
             let positions = drawn(distribution);
@@ -175,6 +197,7 @@ mod tests {
         }
         assert!(drawn(Distribution::Sorted)[..200].is_sorted());
         assert_eq!(drawn(Distribution::Sequential)[34..37], [34, 0, 1]);
+        assert_eq!(drawn(Distribution::Pattern)[..7], [20, 0, 1, 24, 4, 5, 28]);
         let mut permuted = drawn(Distribution::Permutation)[..35].to_vec();
         assert!(!permuted.is_sorted());
         permuted.sort_unstable();
@@ -189,7 +212,7 @@ mod tests {
     /// Inputs are part of the measurement, so a new release of the generator must not change them.
     #[test]
     fn the_stream_of_a_seed_is_fixed() {
-        let random = positions(&geometry(&[1000], 2), Distribution::Random, 1);
+        let random = positions(&geometry(&[1000], 2), &spec(Distribution::Random), 1);
         assert_eq!(random, [856, 137, 470, 726]);
     }
 

@@ -112,6 +112,21 @@ impl Floor {
         share(output, self.row_len, threads, |first, part| rows.copy(first, part, true));
     }
 
+    /// Copies as many bytes as the output has from params, in order, from the start again at their end.
+    ///
+    /// # Panics
+    /// If there are no params.
+    pub fn copy_in_order(&self, params: &[u8], output: &mut [u8], threads: usize) {
+        share(output, self.row_len, threads, |first, mut part| {
+            let mut at = first * self.row_len % params.len();
+            while !part.is_empty() {
+                let len = part.len().min(params.len() - at);
+                part.split_off_mut(..len).expect("no longer").copy_from_slice(&params[at..at + len]);
+                at = 0;
+            }
+        });
+    }
+
     /// Clones elements one by one on one thread. Indices are contiguous.
     ///
     /// # Panics

@@ -112,7 +112,7 @@ types! {
 impl<I: Drawable> DrawnIndices<I> {
     fn of(workload: &Workload) -> Self {
         let geometry = workload.geometry();
-        let drawn = positions(&geometry, workload.indices.distribution, workload.seed);
+        let drawn = positions(&geometry, &workload.indices, workload.seed);
         let dims = match workload.form {
             Form::Take | Form::Elements => None,
             Form::Nd | Form::Window => Some(&*geometry.indexed),

@@ -80,6 +80,9 @@ pub trait Subject {
     /// Moves the same rows into the reused output with stores past the caches; `false` if they are too short for that.
     fn run_floor_past_caches(&mut self, threads: usize) -> bool;
 
+    /// Copies as many bytes to the reused output; `false` for elements that are cloned.
+    fn run_copy(&mut self, threads: usize) -> bool;
+
     /// Runs everything and compares all outputs bit by bit. The reused output is overwritten in between.
     ///
     /// # Errors
@@ -258,6 +261,12 @@ impl<T: Stored + Element + Pod + PartialEq, I: Index + FloorIndex> Subject for B
         true
     }
 
+    fn run_copy(&mut self, threads: usize) -> bool {
+        let output = self.0.output.as_slice_mut().expect("outputs are contiguous");
+        self.0.floor.copy_in_order(cast_slice(self.0.stored), cast_slice_mut(output), threads);
+        true
+    }
+
     fn agree(&mut self, settings: RunSettings) -> Result<(), String> {
         let plan = settings.plan(self.0.workload).map_err(|why| why.to_string())?;
         let fresh = plan.run(&self.0.params, self.0.indices).map_err(|why| why.to_string())?;
@@ -314,6 +323,10 @@ impl<I: Index + FloorIndex> Subject for StringsSubject<'_, I> {
     }
 
     fn run_floor_past_caches(&mut self, _: usize) -> bool {
+        false
+    }
+
+    fn run_copy(&mut self, _: usize) -> bool {
         false
     }
 

@@ -89,6 +89,12 @@ pub struct IndicesSpec {
     pub shape: Vec<usize>,
     /// The distribution of the indices.
     pub distribution: Distribution,
+    /// The places of [`Distribution::Pattern`].
+    #[serde(default)]
+    pub pattern: Vec<u64>,
+    /// How far a pattern lies behind the one before it.
+    #[serde(default)]
+    pub delta: u64,
     /// The memory layout: `contiguous`, `transposed` or `reversed`.
     #[serde(default)]
     pub layout: TensorLayout,
@@ -120,6 +126,8 @@ pub enum Distribution {
     Zipf,
     /// Every position at most once, in random order.
     Permutation,
+    /// The same few places again and again, each time further on by the same distance: a trace of Spatter.
+    Pattern,
 }
 
 /// The memory layout of a tensor.
@@ -383,6 +391,9 @@ impl Workload {
         if self.indices.distribution == Distribution::Permutation && geometry.drawn() > positions {
             return Err("a permutation has no more indices than there are places".to_owned());
         }
+        if (self.indices.distribution == Distribution::Pattern) == self.indices.pattern.is_empty() {
+            return Err("a pattern is for the distribution `pattern`, which needs one".to_owned());
+        }
         if geometry.output_len() == 0 {
             return Err("the output is empty".to_owned());
         }
@@ -421,6 +432,8 @@ workloads:
             ("distribution: random", "distribution: wild", "wild"),
             ("dtype: i64", "dtype: f64", "f64"),
             ("shape: [5], distribution: random", "shape: [11], distribution: permutation", "no more indices"),
+            ("distribution: random", "distribution: pattern", "needs one"),
+            ("distribution: random", "distribution: random, pattern: [1]", "is for"),
             ("shape: [5]", "shape: [0]", "empty"),
             ("id: rows", "id: Rows", "lower-case"),
             ("form: take", "form: scatter", "scatter"),

@@ -2,8 +2,10 @@
 //!
 //! A workload is a call in role terms. `contender` is a backend's process with the call that it declares for a workload;
 //! `operands` are its inputs, in files; `measure` verifies the outputs and then lets contenders and the floor take turns;
-//! `plausible` says which durations are believed; `record` is what was measured, as JSON, `summary` compares the first backend with the others, and `table` and `page` show it.
+//! `plausible` says which durations are believed; `record` is what was measured, as JSON, `summary` compares the first backend with the others, `table` and `page` show it, and
+//! `comparison` sets several records side by side.
 
+mod comparison;
 mod contender;
 mod measure;
 mod operands;
@@ -13,6 +15,7 @@ mod record;
 mod summary;
 mod table;
 
+pub(crate) use comparison::comparison;
 pub(crate) use contender::{Contender, TimingSettings};
 pub(crate) use measure::measure;
 pub(crate) use operands::OperandFolder;

@@ -21,6 +21,9 @@ pub struct Settings {
     /// Whether outputs are full of garbage before anything is gathered, so that bytes that a kernel leaves
     /// unwritten always show. Strings are never in unwritten memory.
     pub poison: bool,
+    /// The byte of a line of 64 at which params of [prepared](crate::prepare()) calls, and outputs that they reuse, begin, as far as
+    /// elements can; `None` to leave them where they are.
+    pub begin: Option<u8>,
 }
 
 /// What each byte of a poisoned output holds.
@@ -28,7 +31,7 @@ const POISON: u8 = 0xA5;
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { options: Options::new(), max_output: 4 << 30, poison: false }
+        Self { options: Options::new(), max_output: 4 << 30, poison: false, begin: None }
     }
 }
 

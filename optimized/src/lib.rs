@@ -10,7 +10,7 @@
 //!
 //! # The way of one call
 //!
-//! [`gather`] of params 1000 x 64 by 10,000 indices, as an example:
+//! [`gather`] of params 1000 x 64 by 10,000 indices, as an example, where a bad index gives zeros:
 //!
 //! 1. `api`: the function takes the shapes from the arrays, and the choices from [`Options`].
 //! 2. `forms`: `take` checks ranks, `batch_dims` and `axis` (`bounds`), in the order of the error codes, and gives the `shapes`:
@@ -21,14 +21,16 @@
 //!    the proof (`Written`) that every element is written.
 //! 5. `geometry`: dims and strides become loops: the axes along which rows lie, the bytes of a row (256 here), and for each
 //!    component of an index its bound and its stride. Axes that lie one behind the other are joined.
-//! 6. `kernels::job`: decides once how the job runs. Rows as short as an element are taken straight from indices (`pick`), or in
-//!    `planes`; slices whose elements lie apart go in `tiles`; all others, as here, in blocks.
+//! 6. `kernels::job`: decides once how the job runs. Rows are taken straight from indices (`pick`) where each index is a row and
+//!    a bad one is an error, and so are rows as short as an element, which may go in `planes`, too; slices whose elements lie
+//!    apart go in `tiles`; all others, as here, in blocks.
 //! 7. `kernels::workers`: a job of more than 50 microseconds for each thread is shared in parts; a smaller one never leaves the
 //!    caller's thread. All threads are named in `parallel`.
 //! 8. `kernels::check`: reads a block of indices (`cursor` says where), tests each component against its own bound, and gives
 //!    byte offsets: `CheckedIndices`, the only type that reaches a loop which moves bytes.
 //! 9. `kernels::moves`: chooses an entry of the level by row length and size of the output (`caches`): here `copy_rows`.
-//! 10. `levels`: the entry in the file of the level runs a loop of `bodies`, compiled for its instructions, or its own.
+//! 10. `levels`: the entry in the file of the level runs a loop of `bodies`, compiled for its instructions, or its own. How a row
+//!     is copied, by its length and by where it lies in the lines of the caches, is in `bodies::rows`.
 //! 11. Where an index was bad and the policy is an error, `offender` looks for the first one again, slowly, and names it. Where
 //!     the policy gives something (`policy`, `index`), the row was filled, or the index was read as another one, in step 8.
 //!

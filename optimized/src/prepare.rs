@@ -2,7 +2,7 @@
 
 use gather_spec::tensor::Stored;
 use gather_spec::{Call, DType, Refusal, Roles, Signature, Tensor};
-use ndarray::ArrayViewD;
+use ndarray::{Array1, ArrayD, ArrayViewD, CowArray, s};
 
 use crate::answer::{Settings, allowed_len, no_view, stored};
 use crate::element::Element;
@@ -117,6 +117,10 @@ impl<'a> RoleCall<'a> {
         // A call that cannot be planned fails here, for every kind of memory.
         let planned = plan()?;
         allowed_len(&planned, dtype, &settings)?;
+        let params = match settings.begin {
+            Some(byte) => CowArray::from(beginning_at(&params, byte)),
+            None => CowArray::from(params),
+        };
         Ok(match memory {
             Memory::Fresh => Box::new(move || plan()?.run(&params, &indices).map(drop)),
             Memory::Pooled => {
@@ -124,11 +128,28 @@ impl<'a> RoleCall<'a> {
                 Box::new(move || plan()?.run_pooled(&params, &indices, &pool).map(drop))
             }
             Memory::Reused => {
-                let mut output = planned.run(&params, &indices)?;
+                let output = planned.run(&params, &indices)?;
+                let mut output = match settings.begin {
+                    Some(byte) => beginning_at(&output.view(), byte),
+                    None => output,
+                };
                 Box::new(move || planned.run_into(&params, &indices, &mut output))
             }
         })
     }
+}
+
+/// A copy that begins at this byte of a line, or at the whole element before it.
+fn beginning_at<T: Element>(array: &ArrayViewD<'_, T>, byte: u8) -> ArrayD<T> {
+    const LINE: usize = 64;
+    let mut memory = Array1::from_elem(array.len() + 2 * LINE, T::default());
+    let to_line = memory.as_ptr().align_offset(LINE);
+    let start = to_line + usize::from(byte) % LINE / size_of::<T>();
+    memory.slice_collapse(s![start..start + array.len()]);
+    let mut placed =
+        memory.into_shape_with_order(array.raw_dim()).expect("as many elements, one behind the other");
+    placed.assign(array);
+    placed
 }
 
 #[cfg(test)]
@@ -149,6 +170,15 @@ mod tests {
         let mut run = prepare(gather, &call, &settings, memory)?.expect("bytes along an axis");
         run()?;
         run()
+    }
+
+    #[test]
+    fn a_copy_begins_at_the_byte_of_a_line_that_is_asked_for() {
+        let array = ArrayD::from_shape_fn(vec![3, 5], |at| u32::try_from(at[0] * 10 + at[1]).unwrap());
+        for byte in 0..64 {
+            let placed = beginning_at(&array.view(), byte);
+            assert_eq!((placed.as_ptr().addr() % 64, &placed), (usize::from(byte) / 4 * 4, &array));
+        }
     }
 
     #[test]

@@ -154,6 +154,9 @@ impl Backend for Reference {
     }
 }
 
+/// The byte of a line of 64, as a number, at which params of timed calls of `optimized`, and outputs that they reuse, begin.
+pub const ALIGN_VARIABLE: &str = "GATHERSPEC_ALIGN";
+
 /// The environment variable `GATHERSPEC_LEVEL` forces an instruction-set level. If the processor lacks it, every answer is
 /// `unsupported`.
 struct Optimized {
@@ -166,7 +169,8 @@ struct Optimized {
 impl Optimized {
     fn new(signatures: Signatures, options: Options, policies: Policies, max_output: u64) -> Self {
         let defaults = gather_optimized::Settings::default();
-        let settings = gather_optimized::Settings { options, max_output, ..defaults };
+        let begin = std::env::var(ALIGN_VARIABLE).ok().and_then(|byte| byte.parse().ok());
+        let settings = gather_optimized::Settings { options, max_output, begin, ..defaults };
         Self { signatures, settings, policies, most_threads: None }
     }
 }

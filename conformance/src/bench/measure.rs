@@ -65,11 +65,12 @@ pub(crate) fn measure(
             settings,
             output_bytes: workload.output_bytes(),
         };
-        let floor_ns = turns.take(&mut shares, &mut *floor)?;
+        let (floor_ns, copy_ns) = turns.take(&mut shares, &mut *floor)?;
         if !floor_ns.is_empty() {
             results.push(Timed {
                 output: *output,
                 floor: Durations::new(floor_ns),
+                copy: (!copy_ns.is_empty()).then(|| Durations::new(copy_ns)),
                 backends: shares.into_iter().map(Share::result).collect(),
             });
         }
@@ -155,8 +156,8 @@ struct Turns<'a> {
 }
 
 impl Turns<'_> {
-    /// Lets the contenders take turns, and the floor between them; gives the floor's durations, none if the user interrupts
-    /// the program before there are others.
+    /// Lets the contenders take turns, and the floor and the copy between them; gives the durations of these two, none if the user
+    /// interrupts the program before there are others.
     ///
     /// # Errors
     /// Why inputs that a backend has changed cannot be written again.
@@ -164,7 +165,7 @@ impl Turns<'_> {
         &mut self,
         shares: &mut [Share<'_>],
         floor: &mut dyn Subject,
-    ) -> std::result::Result<Vec<f64>, String> {
+    ) -> std::result::Result<(Vec<f64>, Vec<f64>), String> {
         let mut ways = Ways::new(floor, self.settings.threads);
         for turn in 0..self.settings.turns {
             for share in &mut *shares {
@@ -177,7 +178,7 @@ impl Turns<'_> {
             }
             ways.turn(floor, self.settings);
         }
-        Ok(ways.fastest())
+        Ok((ways.fastest(&[Way::Plain, Way::PastCaches]), ways.fastest(&[Way::Copy])))
     }
 
     /// Times one contender once.
@@ -227,45 +228,70 @@ impl Share<'_> {
     }
 }
 
-/// The ways of the floor: on one thread and on all, through the caches and past them. The fastest is the floor.
-struct Ways(Vec<FloorTimes>);
+/// The ways of the floor and the copy, each on one thread and on all. The fastest of each is shown.
+struct Ways(Vec<WayTimes>);
 
-struct FloorTimes {
+/// What runs between the backends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// The floor, through the caches.
+    Plain,
+    /// The floor, with stores past the caches.
+    PastCaches,
+    /// A copy of as many bytes.
+    Copy,
+}
+
+impl Way {
+    /// Runs it; `false` if the workload has none.
+    fn run(self, floor: &mut dyn Subject, threads: usize) -> bool {
+        match self {
+            Self::Plain => {
+                floor.run_floor(threads);
+                true
+            }
+            Self::PastCaches => floor.run_floor_past_caches(threads),
+            Self::Copy => floor.run_copy(threads),
+        }
+    }
+}
+
+struct WayTimes {
+    way: Way,
     threads: usize,
-    past_caches: bool,
     nanoseconds: Vec<f64>,
 }
 
 impl Ways {
     fn new(floor: &mut dyn Subject, threads: usize) -> Self {
-        let past = floor.run_floor_past_caches(1);
         let mut ways = Vec::new();
-        for threads in if threads > 1 { vec![1, threads] } else { vec![1] } {
-            for past_caches in if past { vec![false, true] } else { vec![false] } {
-                ways.push(FloorTimes { threads, past_caches, nanoseconds: Vec::new() });
+        for way in [Way::Plain, Way::PastCaches, Way::Copy] {
+            if way.run(floor, 1) {
+                let each = if threads > 1 { vec![1, threads] } else { vec![1] };
+                ways.extend(each.into_iter().map(|threads| WayTimes {
+                    way,
+                    threads,
+                    nanoseconds: Vec::new(),
+                }));
             }
         }
         Self(ways)
     }
 
     fn turn(&mut self, floor: &mut dyn Subject, settings: &TimingSettings) {
-        for way in &mut self.0 {
-            for _ in 0..settings.rounds {
-                way.nanoseconds.push(round(settings.min_round_ns, || {
-                    if way.past_caches {
-                        floor.run_floor_past_caches(way.threads);
-                    } else {
-                        floor.run_floor(way.threads);
-                    }
-                }));
-            }
+        for WayTimes { way, threads, nanoseconds } in &mut self.0 {
+            nanoseconds.extend(
+                (0..settings.rounds).map(|_| round(settings.min_round_ns, || _ = way.run(floor, *threads))),
+            );
         }
     }
 
-    fn fastest(self) -> Vec<f64> {
-        let by_median = |way: &FloorTimes| Durations::new(way.nanoseconds.clone()).median;
-        let fastest = self.0.into_iter().min_by(|a, b| by_median(a).total_cmp(&by_median(b)));
-        fastest.map(|way| way.nanoseconds).unwrap_or_default()
+    /// The durations of the fastest of these ways, if there is one.
+    fn fastest(&self, ways: &[Way]) -> Vec<f64> {
+        let by_median = |one: &&WayTimes| Durations::new(one.nanoseconds.clone()).median;
+        let some = self.0.iter().filter(|one| ways.contains(&one.way));
+        let fastest = some.min_by(|a, b| by_median(a).total_cmp(&by_median(b)));
+        fastest.map(|one| one.nanoseconds.clone()).unwrap_or_default()
     }
 }
 

@@ -29,6 +29,10 @@ pub(crate) struct Record {
     pub(crate) rounds: u32,
     /// The least duration of a round, in nanoseconds.
     pub(crate) min_round_ns: u64,
+    /// The byte of a line of 64 at which params, and an output that is reused, begin for the first backend and its levels; where its
+    /// allocator puts them if that was not chosen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) align: Option<u8>,
     /// The signal by which the user ended the run early.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) interrupted: Option<String>,
@@ -61,6 +65,7 @@ impl Record {
             for (kind, timed) in measured.timed.iter().enumerate() {
                 let path = format!("workloads[{number}].timed[{kind}]");
                 timed.floor.check(&format!("{path}.floor"))?;
+                timed.copy.as_ref().map_or(Ok(()), |copy| copy.check(&format!("{path}.copy")))?;
                 for (backend, result) in timed.backends.iter().enumerate() {
                     if let Some(durations) = &result.durations {
                         durations.check(&format!("{path}.backends[{backend}].durations"))?;
@@ -129,6 +134,9 @@ pub(crate) struct Timed {
     pub(crate) output: OutputMemory,
     /// Of the best plain loop.
     pub(crate) floor: Durations,
+    /// Of a copy of as many bytes, in order; none for strings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) copy: Option<Durations>,
     pub(crate) backends: Vec<Result>,
 }
 

@@ -139,6 +139,7 @@ mod tests {
         let timed = Timed {
             output: OutputMemory::Fresh,
             floor: Durations::new(vec![floor]),
+            copy: None,
             backends: vec![result("ours", Some(ours)), result("peer", peer)],
         };
         Measured { id: id.to_owned(), output_bytes: 8, timed: vec![timed] }
@@ -154,6 +155,7 @@ mod tests {
             turns: 1,
             rounds: 3,
             min_round_ns: 1,
+            align: None,
             interrupted: None,
             rooflines: Vec::new(),
             backends: vec![Backends { name: "ours".to_owned(), identity }],

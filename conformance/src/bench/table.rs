@@ -9,7 +9,7 @@ use super::record::{Durations, Measured, Result, Timed};
 
 /// The head of the table. The first backend is the one that the others are compared with.
 pub(crate) fn head(backends: &[String]) -> String {
-    let rule = std::iter::repeat_n("---".to_owned(), 3).chain(vec!["--:".to_owned(); backends.len() + 4]);
+    let rule = std::iter::repeat_n("---".to_owned(), 3).chain(vec!["--:".to_owned(); backends.len() + 5]);
     row(titles(backends).into_iter()) + &row(rule)
 }
 
@@ -18,7 +18,7 @@ pub(super) fn titles(backends: &[String]) -> Vec<String> {
     let ours = backends.first().map_or("", String::as_str);
     let names = backends.iter().map(String::as_str);
     let cells = ["workload", "output", "memory"].into_iter().chain(names).chain(["floor", "GB/s"]);
-    let ratios = [format!("best peer / {ours}"), format!("floor / {ours}")];
+    let ratios = [format!("best peer / {ours}"), format!("floor / {ours}"), format!("copy / {ours}")];
     cells.map(str::to_owned).chain(ratios).collect()
 }
 
@@ -61,6 +61,7 @@ pub(super) fn cells(measured: &Measured, timed: &Timed) -> Vec<String> {
         speed,
         ratio(timed.best_peer().map(|peer| peer.median)),
         ratio(Some(timed.floor.median)),
+        ratio(timed.copy.as_ref().map(|copy| copy.median)),
     ];
     first.into_iter().chain(backends).chain(last).collect()
 }
@@ -74,7 +75,7 @@ pub(super) const fn memory(output: OutputMemory) -> &'static str {
     }
 }
 
-fn row(cells: impl Iterator<Item = String>) -> String {
+pub(super) fn row(cells: impl Iterator<Item = String>) -> String {
     cells.fold("|".to_owned(), |row, cell| row + " " + &cell + " |") + "\n"
 }
 
@@ -130,11 +131,12 @@ mod tests {
             result("slow", Some(8e6)),
             result("fast", Some(3e6)),
         ];
-        let timed = Timed { output: OutputMemory::Into, floor: Durations::new(vec![1e6]), backends };
+        let copy = Some(Durations::new(vec![5e5]));
+        let timed = Timed { output: OutputMemory::Into, floor: Durations::new(vec![1e6]), copy, backends };
         let measured = Measured { id: "rows".to_owned(), output_bytes: 4_000_000, timed: vec![timed] };
         assert_eq!(
             rows(&measured),
-            "| rows | 4.00 MB | reused | 2.00 ms ±0 % | – | 8.00 ms ±0 % | 3.00 ms ±0 % | 1.00 ms ±0 % | 2.0 | 1.50 | 0.50 |\n"
+            "| rows | 4.00 MB | reused | 2.00 ms ±0 % | – | 8.00 ms ±0 % | 3.00 ms ±0 % | 1.00 ms ±0 % | 2.0 | 1.50 | 0.50 | 0.25 |\n"
         );
     }
 

@@ -11,6 +11,7 @@ use gather_spec::{Signatures, names};
 
 use crate::bench::{self, Backends, Contender, OperandFolder, Record, TimingSettings};
 use gather_conformance::internals::files;
+use gather_conformance::internals::in_process::ALIGN_VARIABLE;
 use gather_conformance::internals::interrupt;
 use gather_conformance::internals::interrupt::Gentle;
 use gather_conformance::internals::select::Pattern;
@@ -40,7 +41,7 @@ pub(super) struct BenchArgs {
     rooflines: bool,
     /// Where outputs go: fresh memory for each call, a pool of the library (the other backends get fresh memory), or memory of
     /// the caller that is reused
-    #[arg(long, value_name = "MEMORY", value_delimiter = ',', default_value = "fresh,into", value_parser = memory)]
+    #[arg(long, value_name = "MEMORY", value_delimiter = ',', default_value = "fresh,pooled,into", value_parser = memory)]
     output: Vec<OutputMemory>,
     /// Turns of each backend
     #[arg(long, value_name = "N", default_value = "5", value_parser = jobs)]
@@ -51,15 +52,19 @@ pub(super) struct BenchArgs {
     /// Processors that each backend may use [default: all]; on Linux only
     #[arg(long, value_name = "N", value_parser = jobs)]
     threads: Option<NonZeroUsize>,
+    /// Byte of a line of 64 at which params of optimized, and outputs that it reuses, begin [default: where its allocator puts
+    /// them]
+    #[arg(long, value_name = "BYTE", value_parser = clap::value_parser!(u8).range(..64))]
+    align: Option<u8>,
     /// File to write all durations to, as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// File to write a page with a table and plots to, as HTML
     #[arg(long, value_name = "FILE")]
     page: Option<PathBuf>,
-    /// Time nothing: make the page from a file that --json wrote
-    #[arg(long, value_name = "FILE", requires = "page", conflicts_with_all = ["backends", "patterns", "levels", "rooflines", "output", "turns", "rounds", "threads", "json", "command"])]
-    from: Option<PathBuf>,
+    /// Time nothing: compare files that --json wrote, or make the page of one
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["backends", "patterns", "levels", "rooflines", "output", "turns", "rounds", "threads", "align", "json", "command"])]
+    from: Vec<PathBuf>,
     #[command(flatten)]
     process: ProcessOptions,
     /// Program that answers the backend protocol (conformance/PROTOCOL.md), with its arguments
@@ -75,8 +80,8 @@ const LONGEST_RECORD: u64 = 256 << 20;
 
 impl BenchArgs {
     pub(super) fn execute(&self, signatures: &Signatures, folders: &Folders) -> Result<Status, Failure> {
-        if let Some(path) = &self.from {
-            return self.show(path);
+        if !self.from.is_empty() {
+            return self.show();
         }
         let chosen = self.chosen()?;
         for path in self.json.iter().chain(&self.page) {
@@ -127,6 +132,7 @@ impl BenchArgs {
             turns: number(self.turns),
             rounds: number(self.rounds),
             min_round_ns: ROUND,
+            align: self.align,
             interrupted: None,
             rooflines: if self.rooflines { rooflines(self.turns.get(), threads) } else { Vec::new() },
             backends: contenders.iter().map(identity).collect(),
@@ -134,16 +140,16 @@ impl BenchArgs {
         }
     }
 
-    /// Makes the page from a file that an earlier run wrote.
-    fn show(&self, path: &Path) -> Result<Status, Failure> {
-        let text = files::read_text(path, LONGEST_RECORD).map_err(Failure::Usage)?;
-        let record = Record::parse(&text).map_err(|why| {
-            Failure::Usage(format!(
-                "{}: {why}\nhelp: --from reads a file that `gatherspec bench --json` wrote",
-                path.display()
-            ))
-        })?;
-        self.write_page(&record)?;
+    /// Compares what earlier runs wrote, or makes the page of one.
+    fn show(&self) -> Result<Status, Failure> {
+        let records = self.from.iter().map(|path| read(path)).collect::<Result<Vec<Record>, Failure>>()?;
+        match (&records[..], &self.page) {
+            ([record], Some(_)) => self.write_page(record)?,
+            (_, Some(_)) => {
+                return Err(Failure::Usage("--page shows one file: give --from once".to_owned()));
+            }
+            (_, None) => print(&bench::comparison(&records))?,
+        }
         Ok(Status::Conforms)
     }
 
@@ -204,11 +210,23 @@ impl BenchArgs {
             let program = backend.program(&self.process, folders, &|text| complain(text));
             let mut program = program.map_err(Failure::Broken)?;
             program.environment.extend(level.map(|level| (LEVEL_VARIABLE.into(), level.to_string().into())));
+            program
+                .environment
+                .extend(self.align.map(|byte| (ALIGN_VARIABLE.into(), byte.to_string().into())));
             let broken = |broken| Failure::Broken(format!("{name}: {broken}"));
             Contender::start(name.clone(), &program).map_err(broken)
         };
         backends.chain(levels).chain(command).map(start).collect()
     }
+}
+
+/// What an earlier run wrote.
+fn read(path: &Path) -> Result<Record, Failure> {
+    let text = files::read_text(path, LONGEST_RECORD).map_err(Failure::Usage)?;
+    Record::parse(&text).map_err(|why| {
+        let help = "--from reads a file that `gatherspec bench --json` wrote";
+        Failure::Usage(format!("{}: {why}\nhelp: {help}", path.display()))
+    })
 }
 
 /// A level that this processor has.
@@ -266,8 +284,11 @@ fn identity(contender: &Contender) -> Backends {
 
 fn introduction(record: &Record) -> String {
     let Record { machine, threads, turns, rounds, .. } = record;
+    let begin = record
+        .align
+        .map_or_else(String::new, |byte| format!(" Params of optimized begin {byte} bytes into a line."));
     format!(
-        "Machine: {machine}. Processors for each backend: {threads}.\n\
+        "Machine: {machine}. Processors for each backend: {threads}.{begin}\n\
          Backends: {}. Medians of {turns} turns of {rounds} rounds; ± is half the distance between the quartiles.\n\n{}{}",
         record.versions(),
         bench::rooflines(&record.rooflines, *threads),

@@ -7,7 +7,8 @@
 //! - `check_dense`: indices to byte offsets, bounds tested per component;
 //! - `copy_rows` and `stream_rows`: rows of several bytes, through the caches or past them;
 //! - `pick_elements`: rows of one element, from checked offsets;
-//! - `pick_checked`: rows of one element straight from indices, the bounds tested in the same loop.
+//! - `pick_checked`: rows of one element straight from indices, the bounds tested in the same loop;
+//! - `pick_rows`: the same for rows of any length.
 //!
 //! Of slices that share their indices, those of the first are checked, and their offsets serve the others (`job::repeated`).
 //!

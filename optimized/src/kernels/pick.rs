@@ -3,6 +3,7 @@
 use gather_spec::NegativeIndex;
 
 use super::caches;
+use super::check::BLOCK;
 use super::moves::{is_one_move, streams};
 use crate::geometry::Geometry;
 use crate::index::{FromEitherEnd, Index};
@@ -11,8 +12,8 @@ use crate::levels::bodies::Picks;
 use crate::policy::{Bad, Policies, under};
 
 /// The kernel that takes rows straight from indices, for the jobs that it fits: indices of depth 1, and rows as short as an
-/// element, whether or not they are one. Other rows fit too where a bad index is an error, they go through the caches, and
-/// indices are [like signed ones](like_signed).
+/// element, whether or not they are one. Other rows fit too where a bad index is an error, they go through the caches, slices do not
+/// share their indices, which are then better checked once, and indices are [like signed ones](like_signed).
 #[derive(Clone, Copy)]
 pub(super) struct Pick {
     pub bound: usize,
@@ -36,7 +37,7 @@ impl Pick {
         let size = geometry.row_bytes;
         let copied = || {
             let fits = size > 0 && policies.bad == Bad::Error && like_signed::<I>(component.bound);
-            fits && !streams(geometry.output_bytes(), size)
+            fits && !streams(geometry.output_bytes(), size) && !geometry.repeats(BLOCK)
         };
         let fits =
             (is_one_move(size) || copied()) && component.bound > 0 && axis.indices != 0 && axis.params == 0;
