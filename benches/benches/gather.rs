@@ -1,5 +1,5 @@
 //! Every workload at every level, on 1 and 2 threads, with each kind of output: `workload/level/threads/output`.
-//! Makes inputs and verifies outputs only for workloads that the filter of `cargo bench -- FILTER` selects.
+//! Makes inputs and verifies outputs only for workloads that the filter of `cargo bench --bench gather -- FILTER` selects.
 
 #![forbid(unsafe_code)]
 

@@ -2,6 +2,7 @@
 initializer, which is no input of the model, and symbolic dims have names instead of sizes."""
 
 import ctypes
+import os
 from functools import lru_cache
 
 import onnxruntime as ort
@@ -36,6 +37,9 @@ def store(output):
     return numpy_store(output)
 
 
+# Left alone, ONNX Runtime pins a thread to each processor of the machine, also to those that this process may not use.
+ALLOWED = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+THREADS = ALLOWED if ALLOWED < os.cpu_count() else 0
 # Sessions of cases live for one call, so waiting threads would only be in the way. One that is timed has the usual setting.
 SPINNING = ["0"]
 timed = lambda: (SPINNING.append("1"), session.cache_clear())
@@ -46,6 +50,7 @@ def session(kind, opset, attributes, *operands):
     model = onnx_model(kind, opset, dict(attributes), operands)
     options = ort.SessionOptions()
     options.log_severity_level = 4
+    options.intra_op_num_threads = THREADS
     options.add_session_config_entry("session.intra_op.allow_spinning", SPINNING[-1])
     return ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
 

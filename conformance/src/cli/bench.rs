@@ -155,7 +155,7 @@ impl BenchArgs {
 
     fn write_json(&self, record: &Record) -> Result<(), Failure> {
         if let Some(path) = &self.json {
-            let mut text = serde_json::to_vec_pretty(record).expect("a record is plain data");
+            let mut text = serde_json::to_vec(record).expect("a record is plain data");
             text.push(b'\n');
             files::write_whole(path, &text)?;
         }
@@ -185,7 +185,7 @@ impl BenchArgs {
                 [first, ..] if !found.iter().any(is_contiguous) => {
                     return Err(Failure::Usage(format!(
                         "workload `{text}` has strided tensors, which the protocol does not carry\nhelp: time it by `cargo bench \
-                         -p gather-benches -- {first}`"
+                         -p gather-benches --bench gather -- {first}`"
                     )));
                 }
                 _ => chosen.extend(found.into_iter().map(str::to_owned)),

@@ -29,6 +29,8 @@ fn backends_take_turns_and_every_duration_is_written() {
         "reference",
         "--workload",
         "tiny-2x2",
+        "--output",
+        "fresh,into",
         "--turns",
         "2",
         "--rounds",
@@ -95,7 +97,14 @@ fn a_page_is_made_by_a_run_or_from_its_record() {
         status == 2 && said.contains("--from reads a file that `gatherspec bench --json` wrote"),
         "{said}"
     );
-    assert_eq!(ended(&["--from", &json]).0, 2, "there is no page to write");
+    let (status, out, said) = ended(&["--from", &json, "--from", &json]);
+    assert_eq!((status, said.as_str()), (0, ""));
+    assert!(
+        out.contains("\n| workload | memory | A | B |\n") && out.contains("\n| tiny-2x2 | pooled | "),
+        "{out}"
+    );
+    let (status, _, said) = ended(&["--from", &json, "--from", &json, "--page", &again]);
+    assert!(status == 2 && said.contains("--page shows one file: give --from once"), "{said}");
     let mut record: Value = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
     record["workloads"][0]["timed"][1]["floor"]["median"] = 0.into();
     fs::write(&json, record.to_string()).unwrap();
@@ -185,7 +194,7 @@ fn a_backend_that_changes_its_inputs_is_named_and_the_others_go_on() {
     let json = folder.path().join("bench.json");
     let command = program(folder.path(), "overwrites");
     let options = ["--workload", "tiny-2x2", "--turns", "3", "--rounds", "1", "--backend", "reference"];
-    let options = [&options[..], &["--json", json.to_str().unwrap()]].concat();
+    let options = [&options[..], &["--output", "fresh,into", "--json", json.to_str().unwrap()]].concat();
     let command = command.iter().map(String::as_str);
     let (status, out, said) = ended(&options.into_iter().chain(command).collect::<Vec<_>>());
     assert_eq!((status, said.as_str()), (1, ""), "{out}");
@@ -267,8 +276,8 @@ fn a_backend_that_ends_is_left_out_and_the_others_go_on() {
     .unwrap();
     let json = folder.path().join("bench.json");
     let (program, json) = (program.to_str().unwrap(), json.to_str().unwrap());
-    let options = ["--workload", "tiny-2x2", "--turns", "1", "--json", json, "--", "python3", program];
-    let (status, out, said) = ended(&options);
+    let options = ["--workload", "tiny-2x2", "--output", "fresh,into", "--turns", "1", "--json", json];
+    let (status, out, said) = ended(&[&options[..], &["--", "python3", program]].concat());
     assert_eq!(status, 3, "{out}");
     let row = &rows(&out, "tiny-2x2")[1];
     assert!(row[4].contains('±') && row[5] == "–", "{out}");
@@ -337,7 +346,7 @@ fn an_unknown_or_strided_workload_is_refused_before_anything_is_started() {
     assert_eq!(status, 2);
     assert!(
         said.contains("strided tensors")
-            && said.contains("cargo bench -p gather-benches -- rows-f32-1mx64-padded"),
+            && said.contains("cargo bench -p gather-benches --bench gather -- rows-f32-1mx64-padded"),
         "{said}"
     );
     let (status, _, said) = ended(&["--workload", "*-into-padded"]);

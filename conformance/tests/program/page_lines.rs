@@ -24,7 +24,7 @@ const NOT_RUN: &[(&str, &str, &str)] = &[
     ("optimized/README.md", "cargo ", "builds under a sanitizer; .ci/nightly has them"),
     ("benches/README.md", "cargo ", "minutes of a quiet machine, for a release build"),
     ("benches/README.md", "gatherspec bench --backend", NETWORK),
-    ("benches/results/side-by-side.md", "gatherspec bench --backend", NETWORK),
+    ("benches/results/README.md", "gatherspec bench --backend", NETWORK),
     ("conformance/README.md", "cargo install", NETWORK),
     ("conformance/README.md", "gatherspec run --backend reference --backend numpy", NETWORK),
     ("conformance/README.md", "gatherspec fuzz --backend tensorflow", NETWORK),

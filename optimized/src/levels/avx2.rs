@@ -34,22 +34,6 @@ impl Entries for Avx2 {
     }
 }
 
-/// [`Entries::copy_rows`], for AVX-512 too: see the width of moves in [`bodies`].
-#[target_feature(enable = "avx2")]
-pub(super) fn copy_rows(rows: CheckedRows<'_>, output: &mut [MaybeUninit<u8>]) {
-    bodies::copy_rows::<true>(rows, output);
-}
-
-/// [`Entries::pick_rows`], likewise.
-///
-/// # Safety
-/// As [`bodies::pick_rows`].
-#[target_feature(enable = "avx2")]
-pub(super) unsafe fn pick_rows<I: Index>(picks: Picks<I>, row_bytes: usize) -> bool {
-    // SAFETY: the caller's promise.
-    unsafe { bodies::pick_rows::<I, true>(picks, row_bytes) }
-}
-
 entries::stream_rows!("avx2", __m256i, _mm256_loadu_si256, _mm256_stream_si256);
 
 #[cfg(test)]

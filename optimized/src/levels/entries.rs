@@ -126,13 +126,13 @@ macro_rules! compiled {
 
         #[target_feature(enable = $features)]
         unsafe fn copy_rows(self, rows: CheckedRows<'_>, output: &mut [MaybeUninit<u8>]) {
-            super::avx2::copy_rows(rows, output);
+            super::wide::copy_rows(rows, output);
         }
 
         #[target_feature(enable = $features)]
         unsafe fn pick_rows<I: Index>(self, picks: Picks<I>, row_bytes: usize) -> bool {
             // SAFETY: the caller's promise.
-            unsafe { super::avx2::pick_rows(picks, row_bytes) }
+            unsafe { super::wide::pick_rows(picks, row_bytes) }
         }
 
         #[target_feature(enable = $features)]

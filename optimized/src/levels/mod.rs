@@ -26,6 +26,8 @@ mod sixteen;
 mod tables;
 #[cfg(target_arch = "x86_64")]
 mod vectors;
+#[cfg(target_arch = "x86_64")]
+mod wide;
 
 use std::fmt;
 use std::mem::MaybeUninit;

@@ -1,6 +1,6 @@
 //! The page of a small run that was made up.
 
-use super::super::summary;
+use super::super::{comparison, summary};
 use super::*;
 
 /// Two workloads, one of which a peer has, and a backend whose name is markup.
@@ -82,21 +82,21 @@ fn the_page_has_every_figure_and_no_markup_of_backends() {
     assert_eq!(page.matches("role=\"img\"").count(), 2);
 }
 
-/// `gatherspec bench --from benches/results/side-by-side.json --page benches/results/side-by-side.html`
-/// rewrites the page.
+/// `gatherspec bench --from benches/results/A.json --from benches/results/B.json …` prints the comparison again.
 #[test]
-fn the_comparison_in_benches_shows_what_its_record_holds() {
-    let file = |name: &str| {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../benches/results/side-by-side.");
-        std::fs::read_to_string(path.to_owned() + name).expect("a file of the repository")
-    };
-    let record = Record::parse(&file("json")).expect("a record");
-    assert!(page(&record) == file("html"), "side-by-side.html is another page");
-    let text = file("md");
-    assert!(text.contains(&table::head(&record.names())) && text.contains(&record.machine));
-    assert!(text.contains(summary(&record).trim()), "another summary");
-    for measured in &record.workloads {
-        assert!(text.contains(&table::rows(measured)), "other figures of {}", measured.id);
+fn the_comparison_in_benches_shows_what_its_records_hold() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../benches/results");
+    let files = std::fs::read_dir(folder).expect("a folder of the repository");
+    let mut paths: Vec<_> = files.map(|file| file.expect("its files are listed").path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+    paths.sort();
+    let text = |path: &std::path::Path| std::fs::read_to_string(path).expect("a file of the repository");
+    let records: Vec<Record> =
+        paths.iter().map(|path| Record::parse(&text(path)).expect("a record")).collect();
+    let shown = text(&std::path::Path::new(folder).join("README.md"));
+    assert!(!records.is_empty() && shown.contains(&comparison(&records)), "other figures");
+    for record in &records {
+        assert!(shown.contains(summary(record).trim()), "another summary of {}", record.machine);
     }
 }
 

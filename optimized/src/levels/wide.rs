@@ -1,0 +1,22 @@
+//! Rows in moves of 32 bytes, for all levels that have AVX2: no wider move is better for rows.
+
+use std::mem::MaybeUninit;
+
+use super::bodies::{self, CheckedRows, Picks};
+use crate::index::Index;
+
+/// [`Entries::copy_rows`](super::entries::Entries::copy_rows).
+#[target_feature(enable = "avx2")]
+pub(super) fn copy_rows(rows: CheckedRows<'_>, output: &mut [MaybeUninit<u8>]) {
+    bodies::copy_rows::<true>(rows, output);
+}
+
+/// [`Entries::pick_rows`](super::entries::Entries::pick_rows).
+///
+/// # Safety
+/// As [`bodies::pick_rows`].
+#[target_feature(enable = "avx2")]
+pub(super) unsafe fn pick_rows<I: Index>(picks: Picks<I>, row_bytes: usize) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { bodies::pick_rows::<I, true>(picks, row_bytes) }
+}
