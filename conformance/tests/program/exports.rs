@@ -201,7 +201,7 @@ fn an_export_that_is_interrupted_leaves_nothing() {
     while !written() {
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
-    rustix::process::kill_process(rustix::process::Pid::from_child(&export), rustix::process::Signal::INT)
+    rustix::process::kill_process(rustix::process::Pid::from_child(&export), rustix::process::Signal::TERM)
         .unwrap();
     assert!(!export.wait().unwrap().success());
     assert!(!written());
