@@ -61,7 +61,7 @@ fn main() -> ExitCode {
         for [from, to] in PLACES {
             let params = &params[params.as_ptr().align_offset(LINE) + from..][..rows * row];
             let start = output.as_ptr().align_offset(LINE) + to;
-            let output = &mut output[start..start + OUTPUT_BYTES];
+            let output = &mut output[start..start + indices.len() * row];
             let times = rounds(&levels, row, params, &indices, output);
             #[allow(clippy::cast_precision_loss, reason = "a number of rows")]
             let plain = Ratios::new(&times[0], &[indices.len() as f64; ROUNDS]).0[ROUNDS / 2];

@@ -136,6 +136,10 @@ impl EachRow for Copied<'_, '_> {
         self.rows.starts()
     }
 
+    fn is_far(&self) -> bool {
+        self.rows.prefetch
+    }
+
     fn output(&self) -> *const u8 {
         self.output.as_ptr().cast()
     }

@@ -37,6 +37,10 @@ impl<I: Index> EachRow for Picked<I> {
         self.picks.params.addr() | self.picks.stride.unsigned_abs()
     }
 
+    fn is_far(&self) -> bool {
+        self.picks.prefetch
+    }
+
     fn output(&self) -> *const u8 {
         self.picks.output
     }

@@ -36,6 +36,9 @@ pub(super) trait EachRow {
     /// The start of a row in params, and strides from one to the next, in one number: only their last bits count.
     fn starts(&self) -> usize;
 
+    /// Whether rows are asked for ahead, since caches do not hold them.
+    fn is_far(&self) -> bool;
+
     /// Where the first row goes.
     fn output(&self) -> *const u8;
 
@@ -57,13 +60,17 @@ pub(super) trait EachRow {
 pub(super) fn by_length<R: EachRow, const WIDE: bool>(rows: R) -> R::Output {
     let (row_bytes, output) = (rows.row_bytes(), rows.output());
     let (from, to) = (rows.starts() % WIDTH, output.addr() % WIDTH);
+    // No half straddles a line there. In the caches, fewer moves are better all the same.
+    let halves = rows.is_far();
     macro_rules! vectors {
         ($($bytes:literal)+) => {
             // SAFETY: these rows have exactly this many bytes.
             unsafe {
                 match (row_bytes, from, to) {
-                    $(($bytes, _, HALF) => return rows.run(Edged::<$bytes>),
-                    ($bytes, HALF, 0) if $bytes <= 2 * LINE => return rows.run(Halves::<$bytes>),
+                    $(($bytes, HALF, 0) | ($bytes, 0, HALF) if halves && $bytes <= 2 * LINE => {
+                        return rows.run(Halves::<$bytes>);
+                    }
+                    ($bytes, _, HALF) => return rows.run(Edged::<$bytes>),
                     ($bytes, _, begin) if begin == 0 || $bytes <= 2 * LINE => return rows.run(Straight::<$bytes>),)+
                     _ => {}
                 }
