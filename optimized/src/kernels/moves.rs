@@ -103,13 +103,13 @@ mod tests {
         for row_bytes in (1..=260).chain(long) {
             for level in Level::available().filter_map(Proof::of) {
                 for to in 0..64 {
-                    for by in [true, false]
-                        .into_iter()
-                        .flat_map(|yes| [By::Offsets { stream: yes }, By::Indices { prefetch: yes }])
-                    {
-                        moved(level, by, row_bytes, [(to * 5 + row_bytes) % 64, to]);
+                    // Alike in their lines, half a vector apart, and anywhere.
+                    for from in [to, (to + 16) % 64, (to * 5 + row_bytes) % 64] {
+                        for yes in [false, true] {
+                            moved(level, By::Offsets { stream: yes }, row_bytes, [from, to]);
+                            moved(level, By::Indices { prefetch: yes }, row_bytes, [from, to]);
+                        }
                     }
-                    moved(level, By::Indices { prefetch: false }, row_bytes, [to, to]);
                 }
             }
         }
