@@ -3,10 +3,10 @@
 #![cfg(all(unix, target_pointer_width = "64"))]
 
 use crate::support::SparseMemory;
-use gather_optimized::{Level, Options, Plan};
+use gather_optimized::{Level, Options, Plan, gather};
 use gather_spec::signature::Join;
 use gather_spec::{BadIndex, GatherError, NegativeIndex, Refusal};
-use ndarray::{ArrayView, ArrayView1, ArrayView2, ShapeBuilder, array};
+use ndarray::{Array1, Array2, ArrayView, ArrayView1, ArrayView2, ShapeBuilder, array};
 
 const GIB: usize = 1 << 30;
 
@@ -19,7 +19,7 @@ fn bytes_past_every_power() {
         memory[*place] = u8::try_from(at + 1).expect("small");
     }
     let params = ArrayView1::from(&*memory);
-    let indices = ndarray::Array1::from_iter(places.iter().rev().map(|place| *place as u64));
+    let indices = Array1::from_iter(places.iter().rev().map(|place| *place as u64));
     for level in Level::available() {
         let plan = Plan::gather(&[9 * GIB], &[7], &Options::new().level(level)).expect("a plan");
         let output = plan.run(&params, &indices).expect("good indices");
@@ -37,7 +37,7 @@ fn negative_indices_from_ends_past_their_type() {
     }
     // SAFETY: the mapping is aligned to pages and outlives the view; any bytes are a u32.
     let words: &[u32] = unsafe { std::slice::from_raw_parts(memory.as_ptr().cast(), (1 << 31) + 1) };
-    let indices = ndarray::Array1::from_iter((0..64).map(|at| [-1, i32::MIN, 0, 1][at % 4]));
+    let indices = Array1::from_iter((0..64).map(|at| [-1, i32::MIN, 0, 1][at % 4]));
     for level in Level::available() {
         let options = Options::new().level(level).negative_index(NegativeIndex::Wrap);
         for (len, expected) in [(1usize << 31, [3u32, 1, 1, 2]), ((1 << 31) + 1, [4, 2, 1, 2])] {
@@ -64,11 +64,8 @@ fn rows_far_apart() {
     let words: &[u32] = unsafe { std::slice::from_raw_parts(memory.as_ptr().cast(), 9 * GIB / 4) };
     let params = ArrayView2::from_shape((18, row / 4), words).expect("its shape");
     let indices =
-        ndarray::Array2::from_shape_fn(
-            (18, 2),
-            |(j, c)| if c == 0 { 17 - i32::try_from(j).unwrap_or(0) } else { 0 },
-        );
-    let last = ndarray::Array1::from_iter((0..18i64).rev());
+        Array2::from_shape_fn((18, 2), |(j, c)| if c == 0 { 17 - i32::try_from(j).unwrap_or(0) } else { 0 });
+    let last = Array1::from_iter((0..18i64).rev());
     for level in Level::available() {
         let options = Options::new().level(level);
         let points = Plan::gather_nd(params.shape(), &[18, 2], &options).expect("a plan");
@@ -147,4 +144,22 @@ fn endless_rows_that_select_nothing() {
             assert_eq!(output.is_err(), bad && bad_index == BadIndex::Error, "{bad_index} {index}");
         }
     }
+}
+
+/// An axis may be longer than `i32` counts: every place of it may be meant by `u32`.
+#[test]
+fn unsigned_indices_beyond_those_of_their_signed_type_are_good_below_the_bound_only() {
+    let row = Array1::from_iter(0..6u32);
+    let params = row.broadcast(((1 << 31) + 2, 6)).expect("one row again and again");
+    let rows =
+        |index: u32, options: &Options| gather(&params, &array![1, index], options).map(|rows| rows.sum());
+    let plain = Options::new();
+    let wrap = plain.negative_index(NegativeIndex::Wrap);
+    for options in [plain, wrap] {
+        assert_eq!(rows((1 << 31) + 1, &options), Ok(30));
+        assert!(rows((1 << 31) + 2, &options).is_err() && rows(u32::MAX, &options).is_err());
+    }
+    let few = gather(&Array2::<u32>::zeros((3, 6)), &array![u32::MAX], &wrap);
+    let wide = gather(&Array2::<u32>::zeros((3, 6)), &array![u64::MAX], &wrap);
+    assert!(few.is_err() && wide.is_err(), "no unsigned index is negative");
 }
