@@ -38,8 +38,7 @@ pub fn gather_nd<A: Element, I: Index, D: Dimension, E: Dimension, Z: Fill<A>>(
     indices: &ArrayRef<I, E>,
     options: &Options<Z>,
 ) -> Result<ArrayD<A>, Refusal> {
-    let shapes = nd::Rules::GATHER_ND.validate(params.shape(), indices.shape(), &options.choices)?;
-    Arrays::new(shapes, Strided::of(params), Strided::of(indices), options.fill.chosen())?.run()
+    points(params, indices, options)?.run()
 }
 
 /// [`gather_nd`] into the caller's array, of any layout.
@@ -62,8 +61,7 @@ pub fn gather_nd_into<A: Element, I: Index, D: Dimension, E: Dimension, F: Dimen
     output: &mut ArrayRef<A, F>,
     options: &Options<Z>,
 ) -> Result<(), Refusal> {
-    let shapes = nd::Rules::GATHER_ND.validate(params.shape(), indices.shape(), &options.choices)?;
-    Arrays::new(shapes, Strided::of(params), Strided::of(indices), options.fill.chosen())?.run_into(output)
+    points(params, indices, options)?.run_into(output)
 }
 
 /// Gathers slices of params along one axis.
@@ -91,8 +89,7 @@ pub fn gather<A: Element, I: Index, D: Dimension, E: Dimension, Z: Fill<A>>(
     indices: &ArrayRef<I, E>,
     options: &Options<Z>,
 ) -> Result<ArrayD<A>, Refusal> {
-    let shapes = take::Rules::GATHER.validate(params.shape(), indices.shape(), &options.choices)?;
-    Arrays::new(shapes, Strided::of(params), Strided::of(indices), options.fill.chosen())?.run()
+    slices(params, indices, options)?.run()
 }
 
 /// [`gather`] into the caller's array, of any layout.
@@ -115,8 +112,7 @@ pub fn gather_into<A: Element, I: Index, D: Dimension, E: Dimension, F: Dimensio
     output: &mut ArrayRef<A, F>,
     options: &Options<Z>,
 ) -> Result<(), Refusal> {
-    let shapes = take::Rules::GATHER.validate(params.shape(), indices.shape(), &options.choices)?;
-    Arrays::new(shapes, Strided::of(params), Strided::of(indices), options.fill.chosen())?.run_into(output)
+    slices(params, indices, options)?.run_into(output)
 }
 
 /// Gathers one element of params per index, each from the index's own position but for one axis.
@@ -145,9 +141,7 @@ pub fn take_along_axis<A: Element, I: Index, D: Dimension, E: Dimension, Z: Fill
     indices: &ArrayRef<I, E>,
     options: &Options<Z>,
 ) -> Result<ArrayD<A>, Refusal> {
-    let shapes =
-        elements::Rules::TAKE_ALONG_AXIS.validate(params.shape(), indices.shape(), &options.choices)?;
-    Arrays::new(shapes, Strided::of(params), Strided::of(indices), options.fill.chosen())?.run()
+    elements_along(params, indices, options)?.run()
 }
 
 /// [`take_along_axis`] into the caller's array, of any layout.
@@ -171,9 +165,7 @@ pub fn take_along_axis_into<A: Element, I: Index, D: Dimension, E: Dimension, F:
     output: &mut ArrayRef<A, F>,
     options: &Options<Z>,
 ) -> Result<(), Refusal> {
-    let shapes =
-        elements::Rules::TAKE_ALONG_AXIS.validate(params.shape(), indices.shape(), &options.choices)?;
-    Arrays::new(shapes, Strided::of(params), Strided::of(indices), options.fill.chosen())?.run_into(output)
+    elements_along(params, indices, options)?.run_into(output)
 }
 
 /// Gathers windows of params, each from the start that an index row says.
@@ -225,11 +217,7 @@ pub fn gather_windows<A: Element, I: Index, D: Dimension, E: Dimension, Z: Fill<
     slice_sizes: &[i64],
     options: &Options<Z>,
 ) -> Result<ArrayD<A>, Refusal> {
-    let operands =
-        window::OperandShapes { params: params.shape(), indices: indices.shape(), numbers, slice_sizes };
-    window::Rules::GATHER_WINDOWS.validate(operands, &options.choices, |shapes| {
-        Arrays::new(shapes, Strided::of(params), Strided::of(indices), options.fill.chosen())?.run()
-    })?
+    windows(params, indices, numbers, slice_sizes, options, |arrays| arrays.run())
 }
 
 /// [`gather_windows`] into the caller's array, of any layout.
@@ -262,12 +250,7 @@ pub fn gather_windows_into<A: Element, I: Index, D: Dimension, E: Dimension, F: 
     output: &mut ArrayRef<A, F>,
     options: &Options<Z>,
 ) -> Result<(), Refusal> {
-    let operands =
-        window::OperandShapes { params: params.shape(), indices: indices.shape(), numbers, slice_sizes };
-    window::Rules::GATHER_WINDOWS.validate(operands, &options.choices, |shapes| {
-        Arrays::new(shapes, Strided::of(params), Strided::of(indices), options.fill.chosen())?
-            .run_into(output)
-    })?
+    windows(params, indices, numbers, slice_sizes, options, |arrays| arrays.run_into(output))
 }
 
 /// The documented functions, with outputs in memory that dropped ones gave back.
@@ -282,9 +265,7 @@ impl Pool {
         indices: &ArrayRef<I, E>,
         options: &Options<Z>,
     ) -> Result<Pooled<A>, Refusal> {
-        let shapes = take::Rules::GATHER.validate(params.shape(), indices.shape(), &options.choices)?;
-        Arrays::new(shapes, Strided::of(params), Strided::of(indices), options.fill.chosen())?
-            .run_pooled(self)
+        slices(params, indices, options)?.run_pooled(self)
     }
 
     /// [`gather_nd`] into memory of the pool.
@@ -297,9 +278,7 @@ impl Pool {
         indices: &ArrayRef<I, E>,
         options: &Options<Z>,
     ) -> Result<Pooled<A>, Refusal> {
-        let shapes = nd::Rules::GATHER_ND.validate(params.shape(), indices.shape(), &options.choices)?;
-        Arrays::new(shapes, Strided::of(params), Strided::of(indices), options.fill.chosen())?
-            .run_pooled(self)
+        points(params, indices, options)?.run_pooled(self)
     }
 
     /// [`take_along_axis`] into memory of the pool.
@@ -312,10 +291,7 @@ impl Pool {
         indices: &ArrayRef<I, E>,
         options: &Options<Z>,
     ) -> Result<Pooled<A>, Refusal> {
-        let shapes =
-            elements::Rules::TAKE_ALONG_AXIS.validate(params.shape(), indices.shape(), &options.choices)?;
-        Arrays::new(shapes, Strided::of(params), Strided::of(indices), options.fill.chosen())?
-            .run_pooled(self)
+        elements_along(params, indices, options)?.run_pooled(self)
     }
 
     /// [`gather_windows`] into memory of the pool.
@@ -330,11 +306,57 @@ impl Pool {
         slice_sizes: &[i64],
         options: &Options<Z>,
     ) -> Result<Pooled<A>, Refusal> {
-        let operands =
-            window::OperandShapes { params: params.shape(), indices: indices.shape(), numbers, slice_sizes };
-        window::Rules::GATHER_WINDOWS.validate(operands, &options.choices, |shapes| {
-            Arrays::new(shapes, Strided::of(params), Strided::of(indices), options.fill.chosen())?
-                .run_pooled(self)
-        })?
+        windows(params, indices, numbers, slice_sizes, options, |arrays| arrays.run_pooled(self))
     }
+}
+
+/// The arrays of [`gather_nd`].
+#[inline(always)] // So that they are made in their place.
+fn points<'a, A, I: Index, D: Dimension, E: Dimension, Z: Fill<A>>(
+    params: &'a ArrayRef<A, D>,
+    indices: &'a ArrayRef<I, E>,
+    options: &'a Options<Z>,
+) -> Result<Arrays<'a, A, I>, Refusal> {
+    let shapes = nd::Rules::GATHER_ND.validate(params.shape(), indices.shape(), &options.choices)?;
+    Arrays::new(shapes, Strided::of(params), Strided::of(indices), options.fill.chosen())
+}
+
+/// The arrays of [`gather`].
+#[inline(always)]
+fn slices<'a, A, I: Index, D: Dimension, E: Dimension, Z: Fill<A>>(
+    params: &'a ArrayRef<A, D>,
+    indices: &'a ArrayRef<I, E>,
+    options: &'a Options<Z>,
+) -> Result<Arrays<'a, A, I>, Refusal> {
+    let shapes = take::Rules::GATHER.validate(params.shape(), indices.shape(), &options.choices)?;
+    Arrays::new(shapes, Strided::of(params), Strided::of(indices), options.fill.chosen())
+}
+
+/// The arrays of [`take_along_axis`].
+#[inline(always)]
+fn elements_along<'a, A, I: Index, D: Dimension, E: Dimension, Z: Fill<A>>(
+    params: &'a ArrayRef<A, D>,
+    indices: &'a ArrayRef<I, E>,
+    options: &'a Options<Z>,
+) -> Result<Arrays<'a, A, I>, Refusal> {
+    let shapes =
+        elements::Rules::TAKE_ALONG_AXIS.validate(params.shape(), indices.shape(), &options.choices)?;
+    Arrays::new(shapes, Strided::of(params), Strided::of(indices), options.fill.chosen())
+}
+
+/// Runs the arrays of [`gather_windows`], whose shapes live no longer than that.
+#[inline(always)]
+fn windows<A, I: Index, D: Dimension, E: Dimension, Z: Fill<A>, T>(
+    params: &ArrayRef<A, D>,
+    indices: &ArrayRef<I, E>,
+    numbers: &DimensionNumbers,
+    slice_sizes: &[i64],
+    options: &Options<Z>,
+    run: impl FnOnce(Arrays<'_, A, I>) -> Result<T, Refusal>,
+) -> Result<T, Refusal> {
+    let operands =
+        window::OperandShapes { params: params.shape(), indices: indices.shape(), numbers, slice_sizes };
+    window::Rules::GATHER_WINDOWS.validate(operands, &options.choices, |shapes| {
+        run(Arrays::new(shapes, Strided::of(params), Strided::of(indices), options.fill.chosen())?)
+    })?
 }
