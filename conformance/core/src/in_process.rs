@@ -157,6 +157,13 @@ impl Backend for Reference {
 /// The byte of a line of 64, as a number, at which params of timed calls of `optimized`, and outputs that they reuse, begin.
 pub const ALIGN_VARIABLE: &str = "GATHERSPEC_ALIGN";
 
+/// What [`ALIGN_VARIABLE`] says, if it is set.
+fn begin() -> Result<Option<u8>, String> {
+    let Ok(text) = std::env::var(ALIGN_VARIABLE) else { return Ok(None) };
+    let byte = text.parse().ok().filter(|byte| *byte < 64);
+    byte.map(Some).ok_or_else(|| format!("{ALIGN_VARIABLE} is `{text}`: a number from 0 to 63 is expected"))
+}
+
 /// The environment variable `GATHERSPEC_LEVEL` forces an instruction-set level. If the processor lacks it, every answer is
 /// `unsupported`.
 struct Optimized {
@@ -169,8 +176,7 @@ struct Optimized {
 impl Optimized {
     fn new(signatures: Signatures, options: Options, policies: Policies, max_output: u64) -> Self {
         let defaults = gather_optimized::Settings::default();
-        let begin = std::env::var(ALIGN_VARIABLE).ok().and_then(|byte| byte.parse().ok());
-        let settings = gather_optimized::Settings { options, max_output, begin, ..defaults };
+        let settings = gather_optimized::Settings { options, max_output, ..defaults };
         Self { signatures, settings, policies, most_threads: None }
     }
 }
@@ -203,6 +209,10 @@ impl Backend for Optimized {
             OutputMemory::Into => Memory::Reused,
         };
         let instead = |refusal: Refusal| Box::new(Outcome::from(Err::<Tensor, _>(refusal)));
+        self.settings.begin = match begin() {
+            Ok(begin) => begin,
+            Err(why) => return Some(Err(instead(Refusal::Unsupported(why)))),
+        };
         match gather_optimized::prepare(signature, call, &self.settings, memory).transpose()? {
             Ok(mut run) => Some(Ok(Box::new(move || run().map_err(instead)))),
             Err(refusal) => Some(Err(instead(refusal))),

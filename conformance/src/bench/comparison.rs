@@ -10,18 +10,18 @@ use super::table::{memory, row};
 /// What a cell without a figure shows.
 const NONE: &str = "–";
 
-/// The records by letter, then for each kind of output memory and each workload the time of the best peer over that of the first
+/// The records by number, then for each kind of output memory and each workload the time of the best peer over that of the first
 /// backend, and after it the time of a copy over it.
 pub(crate) fn comparison(records: &[Record]) -> String {
-    let letters: Vec<String> = ('A'..='Z').map(String::from).take(records.len()).collect();
+    let numbers: Vec<String> = (1..=records.len()).map(|number| number.to_string()).collect();
     let mut text = String::new();
-    for (letter, record) in letters.iter().zip(records) {
+    for (number, record) in numbers.iter().zip(records) {
         let begin =
             record.align.map_or_else(String::new, |byte| format!(", params {byte} bytes into a line"));
         let threads = counted(record.threads, "thread");
-        text += &format!("- {letter}: {}, {threads}{begin}. {}.\n", record.machine, record.versions());
+        text += &format!("{number}. {}, {threads}{begin}. {}.\n", record.machine, record.versions());
     }
-    let titles = ["workload", "memory"].map(str::to_owned).into_iter().chain(letters);
+    let titles = ["workload", "memory"].map(str::to_owned).into_iter().chain(numbers);
     text += "\n";
     text += &row(titles);
     text += &row(["---", "---"].into_iter().chain(vec!["--:"; records.len()]).map(str::to_owned));
@@ -110,8 +110,8 @@ mod tests {
         let other = Record { workloads: Vec::new(), ..record(1, None, None) };
         assert_eq!(
             comparison(&[record(2, None, Some(6.0)), record(1, Some(16), None), other]),
-            "- A: a machine, 2 threads. .\n- B: a machine, 1 thread, params 16 bytes into a line. .\n- C: a machine, 1 thread. .\n\n\
-             | workload | memory | A | B | C |\n| --- | --- | --: | --: | --: |\n\
+            "1. a machine, 2 threads. .\n2. a machine, 1 thread, params 16 bytes into a line. .\n3. a machine, 1 thread. .\n\n\
+             | workload | memory | 1 | 2 | 3 |\n| --- | --- | --: | --: | --: |\n\
              | geometric mean | pooled | **3.00** | – | – |\n| rows | pooled | 3.00 (0.50) | – (0.50) | – |\n"
         );
     }

@@ -100,7 +100,7 @@ fn a_page_is_made_by_a_run_or_from_its_record() {
     let (status, out, said) = ended(&["--from", &json, "--from", &json]);
     assert_eq!((status, said.as_str()), (0, ""));
     assert!(
-        out.contains("\n| workload | memory | A | B |\n") && out.contains("\n| tiny-2x2 | pooled | "),
+        out.contains("\n| workload | memory | 1 | 2 |\n") && out.contains("\n| tiny-2x2 | pooled | "),
         "{out}"
     );
     let (status, _, said) = ended(&["--from", &json, "--from", &json, "--page", &again]);
