@@ -6,6 +6,7 @@
 //! `moves` and `pick` choose among the entries that each [level](crate::levels) has, which are named by access pattern:
 //! - `check_dense`: indices to byte offsets, bounds tested per component;
 //! - `copy_rows` and `stream_rows`: rows of several bytes, through the caches or past them;
+//! - `spread_rows`: the same to places of their own;
 //! - `pick_elements`: rows of one element, from checked offsets;
 //! - `pick_checked`: rows of one element straight from indices, the bounds tested in the same loop;
 //! - `pick_rows`: the same for rows of any length.

@@ -46,8 +46,16 @@ mod tests {
     /// Which entry moves the rows.
     #[derive(Clone, Copy, Debug)]
     enum By {
-        Offsets { stream: bool },
-        Indices { prefetch: bool },
+        Offsets {
+            stream: bool,
+        },
+        /// The last row first.
+        Places {
+            prefetch: bool,
+        },
+        Indices {
+            prefetch: bool,
+        },
     }
 
     /// Moves rows, and holds the output and a line on either side to what must be there. Params and the output begin at these
@@ -75,6 +83,11 @@ mod tests {
                     let rows = CheckedRows::new(params.as_ptr(), &offsets, row_bytes, false);
                     move_rows(level, rows, written, stream);
                 }
+                By::Places { prefetch } => {
+                    let rows = CheckedRows::new(params.as_ptr(), &offsets, row_bytes, prefetch);
+                    let places = [4, 3, 2, 1, 0].map(|row| (row * row_bytes).cast_signed());
+                    level.spread_rows(rows, output.as_mut_ptr(), &places);
+                }
                 By::Indices { prefetch } => {
                     let (params, indices, output) = (params.as_ptr(), places.as_ptr(), output.as_mut_ptr());
                     let (bound, stride, len) = (ROWS, row_bytes.cast_signed(), ROWS);
@@ -85,12 +98,12 @@ mod tests {
             }
         }
         let call = || format!("{level:?}, {by:?}, rows of {row_bytes} bytes, {from}, {to}");
-        let expected: Vec<u8> = places
-            .iter()
-            .flat_map(|place| {
-                params[usize::try_from(*place).unwrap() * row_bytes..][..row_bytes].iter().copied()
-            })
-            .collect();
+        let mut rows: Vec<&[u8]> =
+            offsets.iter().map(|offset| &params[offset.cast_unsigned()..][..row_bytes]).collect();
+        if matches!(by, By::Places { .. }) {
+            rows.reverse();
+        }
+        let expected = rows.concat();
         assert!(room[to..to + expected.len()] == expected, "{}", call());
         let mut around = room[..to].iter().chain(&room[to + expected.len()..]);
         assert!(around.all(|byte| *byte == UNWRITTEN), "outside: {}", call());
@@ -107,6 +120,7 @@ mod tests {
                     for from in [to, (to + 16) % 64, (to * 5 + row_bytes) % 64] {
                         for yes in [false, true] {
                             moved(level, By::Offsets { stream: yes }, row_bytes, [from, to]);
+                            moved(level, By::Places { prefetch: yes }, row_bytes, [from, to]);
                             moved(level, By::Indices { prefetch: yes }, row_bytes, [from, to]);
                         }
                     }

@@ -27,6 +27,15 @@ pub(super) trait Entries: Copy {
     /// If the output is not as long as the rows.
     unsafe fn copy_rows(self, rows: CheckedRows<'_>, output: &mut [MaybeUninit<u8>]);
 
+    /// Copies rows to places of their own.
+    ///
+    /// # Safety
+    /// As [`Entries::copy_rows`] and [`super::bodies::spread_rows`].
+    ///
+    /// # Panics
+    /// If there is not one place for each row.
+    unsafe fn spread_rows(self, rows: CheckedRows<'_>, output: *mut u8, places: &[isize]);
+
     /// Copies rows past the caches, where the level can.
     ///
     /// # Safety
@@ -88,7 +97,7 @@ macro_rules! stream_rows {
         }
 
         /// The edges of a row that share a line with its neighbours go through the caches, where the line comes together. They
-        /// write nothing else: a store past the caches to a line that a cache holds takes fifty times as long.
+        /// write nothing else: a store past the caches to a line that a cache holds takes many times as long.
         ///
         /// # Safety
         /// `from` and `to` must be the start of `bytes >= 128` bytes.
@@ -127,6 +136,12 @@ macro_rules! compiled {
         #[target_feature(enable = $features)]
         unsafe fn copy_rows(self, rows: CheckedRows<'_>, output: &mut [MaybeUninit<u8>]) {
             super::wide::copy_rows(rows, output);
+        }
+
+        #[target_feature(enable = $features)]
+        unsafe fn spread_rows(self, rows: CheckedRows<'_>, output: *mut u8, places: &[isize]) {
+            // SAFETY: the caller's promise.
+            unsafe { super::wide::spread_rows(rows, output, places) }
         }
 
         #[target_feature(enable = $features)]

@@ -112,6 +112,20 @@ macro_rules! levels {
                 }
             }
 
+            /// [`Entries::spread_rows`] of the level.
+            ///
+            /// # Safety
+            /// As [`bodies::spread_rows`].
+            #[inline]
+            pub(crate) unsafe fn spread_rows(self, rows: CheckedRows<'_>, output: *mut u8, places: &[isize]) {
+                // SAFETY: the proof of the level, and the caller's promise.
+                unsafe {
+                    match self {
+                        $($(#[cfg($platform)])? Self::$name(proof) => proof.spread_rows(rows, output, places),)+
+                    }
+                }
+            }
+
             /// [`Entries::stream_rows`] of the level.
             #[inline]
             pub(crate) fn stream_rows(self, rows: CheckedRows<'_>, output: &mut [MaybeUninit<u8>]) {

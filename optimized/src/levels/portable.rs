@@ -32,6 +32,11 @@ impl Entries for Portable {
         bodies::copy_rows::<false>(rows, output);
     }
 
+    unsafe fn spread_rows(self, rows: CheckedRows<'_>, output: *mut u8, places: &[isize]) {
+        // SAFETY: the caller's promise.
+        unsafe { bodies::spread_rows::<false>(rows, output, places) }
+    }
+
     /// Stores past the caches need instructions of their own.
     unsafe fn stream_rows(self, rows: CheckedRows<'_>, output: &mut [MaybeUninit<u8>]) {
         bodies::copy_rows::<false>(rows, output);

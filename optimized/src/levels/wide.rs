@@ -11,6 +11,16 @@ pub(super) fn copy_rows(rows: CheckedRows<'_>, output: &mut [MaybeUninit<u8>]) {
     bodies::copy_rows::<true>(rows, output);
 }
 
+/// [`Entries::spread_rows`](super::entries::Entries::spread_rows).
+///
+/// # Safety
+/// As [`bodies::spread_rows`].
+#[target_feature(enable = "avx2")]
+pub(super) unsafe fn spread_rows(rows: CheckedRows<'_>, output: *mut u8, places: &[isize]) {
+    // SAFETY: the caller's promise.
+    unsafe { bodies::spread_rows::<true>(rows, output, places) }
+}
+
 /// [`Entries::pick_rows`](super::entries::Entries::pick_rows).
 ///
 /// # Safety

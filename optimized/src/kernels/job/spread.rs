@@ -12,7 +12,7 @@ use crate::kernels::check::{BLOCK, BadIndexFound, Block, evenly};
 use crate::kernels::cursor::Cursor;
 use crate::kernels::places::Places;
 use crate::kernels::strided::Strided;
-use crate::levels::bodies::{self, CheckedRows};
+use crate::levels::bodies::CheckedRows;
 use crate::policy::Bad;
 use crate::shapes::Shapes;
 
@@ -126,7 +126,7 @@ impl<'p, 'o, I: Index> SpreadJob<'p, 'o, I> {
             // output, and these rows are ours.
             unsafe {
                 let rows = CheckedRows::new(params, checked.offsets(), row_bytes, self.job.prefetch);
-                bodies::spread_rows(rows, self.job.output, places);
+                self.job.level.spread_rows(rows, self.job.output, places);
                 if self.job.policies.bad == Bad::Fill {
                     checked.bad_rows().for_each(|row| self.job.fill_row(self.output(places[row], 1)));
                 }

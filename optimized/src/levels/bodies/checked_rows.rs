@@ -61,7 +61,7 @@ impl<'a> CheckedRows<'a> {
 
     /// The starts of rows: the bits that one of them has, or that strides between them should have.
     #[inline(always)]
-    fn starts(&self) -> usize {
+    pub(super) fn starts(&self) -> usize {
         let first = self.offsets.first().map_or(self.params, |offset| self.start(*offset));
         first.addr() | self.row_bytes
     }

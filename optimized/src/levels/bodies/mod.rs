@@ -14,6 +14,7 @@ pub(super) use picked_rows::pick_rows;
 pub(super) use picks::pick_by_stride;
 #[allow(unused_imports, reason = "only some levels choose among the loops for single elements")]
 pub(super) use picks::{pick_checked, pick_one};
+pub(super) use spread_rows::spread_rows;
 #[allow(unused_imports, reason = "only some levels store past the caches")]
 pub(super) use {
     checked_rows::each_row,
@@ -24,4 +25,3 @@ pub(crate) use checked_rows::CheckedRows;
 pub(crate) use index_rows::{IndexRows, check};
 pub(crate) use picks::{Picks, side_by_side};
 pub(crate) use prefetch::{prefetch_lines, prefetch_pointees};
-pub(crate) use spread_rows::spread_rows;

@@ -1,10 +1,16 @@
 //! Rows at checked offsets, copied to places of their own.
 
-use std::ptr::copy_nonoverlapping;
-
 use super::checked_rows::CheckedRows;
+use super::rows::{self, CopyRow, EachRow};
 
-/// Copies each row to its place in the output, in bytes from its start.
+/// Rows, what places count from, and the places.
+struct Spread<'a> {
+    rows: CheckedRows<'a>,
+    output: *mut u8,
+    places: &'a [isize],
+}
+
+/// Copies each row to its place in the output, in bytes from its start, in the way of [`rows::by_length`], with its `WIDE`.
 ///
 /// # Safety
 /// For each row, `output + place` must be the start of as many bytes as a row has, which nothing else
@@ -12,34 +18,48 @@ use super::checked_rows::CheckedRows;
 ///
 /// # Panics
 /// If there is not one place for each row.
-pub(crate) unsafe fn spread_rows(rows: CheckedRows<'_>, output: *mut u8, places: &[isize]) {
-    macro_rules! fixed {
-        ($($bytes:literal)+) => {
-            match rows.row_bytes() {
-                // SAFETY: each_place gives a row and its place, of exactly this many bytes.
-                $($bytes => each_place(rows, places, |from, to| unsafe {
-                    copy_nonoverlapping(from, output.offset(to), $bytes);
-                }),)+
-                // SAFETY: each_place gives a row and its place, of row_bytes bytes.
-                bytes => each_place(rows, places, |from, to| unsafe {
-                    copy_nonoverlapping(from, output.offset(to), bytes);
-                }),
-            }
-        };
+#[inline(always)]
+pub(in crate::levels) unsafe fn spread_rows<const WIDE: bool>(
+    rows: CheckedRows<'_>,
+    output: *mut u8,
+    places: &[isize],
+) {
+    assert!(rows.offsets().len() == places.len(), "one place for each row");
+    if rows.row_bytes() > 0 {
+        rows::by_length::<_, WIDE>(Spread { rows, output, places });
     }
-    fixed!(1 2 4 8 16 32 64 128 256);
 }
 
-/// Calls `copy_row` with each row and its place, asking for later rows meanwhile.
-#[inline(always)]
-fn each_place(rows: CheckedRows<'_>, places: &[isize], copy_row: impl Fn(*const u8, isize)) {
-    let (offsets, ahead, requests) = (rows.offsets(), rows.ahead(), rows.requests());
-    assert!(offsets.len() == places.len(), "one place for each row");
-    for (j, (offset, place)) in offsets.iter().zip(places).enumerate() {
-        if ahead > 0 {
-            let next = offsets[(j + ahead).min(offsets.len() - 1)];
-            requests.row(rows.start(next));
+impl EachRow for Spread<'_> {
+    type Output = ();
+
+    fn row_bytes(&self) -> usize {
+        self.rows.row_bytes()
+    }
+
+    fn starts(&self) -> usize {
+        self.rows.starts()
+    }
+
+    fn is_far(&self) -> bool {
+        self.rows.ahead() > 0
+    }
+
+    fn output(&self) -> *const u8 {
+        self.output.wrapping_offset(self.places.first().map_or(0, |place| *place))
+    }
+
+    #[inline(always)]
+    unsafe fn run(self, way: impl CopyRow) {
+        let Self { rows, output, places } = self;
+        let (offsets, ahead, requests) = (rows.offsets(), rows.ahead(), rows.requests());
+        for (j, (offset, place)) in offsets.iter().zip(places).enumerate() {
+            if ahead > 0 {
+                requests.row(rows.start(offsets[(j + ahead).min(offsets.len() - 1)]));
+            }
+            // SAFETY: the offset was checked for params, by the promise to `spread_rows` the place has room for a row, and the way
+            // is one for these rows.
+            unsafe { way.copy(rows.start(*offset), output.offset(*place)) };
         }
-        copy_row(rows.start(*offset), *place);
     }
 }
