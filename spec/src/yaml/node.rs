@@ -1,13 +1,14 @@
-//! A tree of YAML, for what has no struct.
+//! A node of a tree of YAML with the position of every node: what typed values are read from, and a value of its own where a
+//! format has no struct. A [`Site`](super::Site) hands it to a value that asks by name.
 
+use std::cell::Cell;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
-use serde_yaml::Tagged;
+use serde::de::{Deserialize, Deserializer, Error, Visitor};
 
-use super::spanned::Spanned;
+use super::spanned::{Spanned, nothing_handed};
 
-/// A YAML node whose meaning depends on its context, such as the data of a tensor.
+/// A YAML node.
 #[derive(Clone, Debug)]
 pub(crate) enum Node {
     /// A scalar. The text is kept if YAML treats it as a string; otherwise it is in the source.
@@ -32,75 +33,34 @@ impl Node {
     }
 }
 
+/// The name of a newtype that asks for the node itself.
+pub(super) const NODE: &str = "gather_spec::Node";
+
+thread_local! {
+    static HANDED: Cell<Option<Node>> = const { Cell::new(None) };
+}
+
+/// Hands a node to the value that asks for it next.
+pub(super) fn hand_node(node: Node) {
+    HANDED.set(Some(node));
+}
+
 impl<'de> Deserialize<'de> for Node {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Plain(Node);
+        struct NodeVisitor;
 
-        impl<'de> Deserialize<'de> for Plain {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_any(NodeVisitor).map(Self)
+        impl Visitor<'_> for NodeVisitor {
+            type Value = Node;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a value")
+            }
+
+            fn visit_unit<E: Error>(self) -> Result<Node, E> {
+                HANDED.take().ok_or_else(nothing_handed)
             }
         }
 
-        let Tagged(Plain(node), tag) = Tagged::deserialize(deserializer)?;
-        Ok(if tag.is_some() { Self::Tagged } else { node })
-    }
-}
-
-struct NodeVisitor;
-
-impl<'de> Visitor<'de> for NodeVisitor {
-    type Value = Node;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a scalar, a sequence or a mapping")
-    }
-
-    fn visit_bool<E: Error>(self, _: bool) -> Result<Node, E> {
-        Ok(Node::Scalar(None))
-    }
-
-    fn visit_i64<E: Error>(self, _: i64) -> Result<Node, E> {
-        Ok(Node::Scalar(None))
-    }
-
-    fn visit_u64<E: Error>(self, _: u64) -> Result<Node, E> {
-        Ok(Node::Scalar(None))
-    }
-
-    fn visit_i128<E: Error>(self, _: i128) -> Result<Node, E> {
-        Ok(Node::Scalar(None))
-    }
-
-    fn visit_u128<E: Error>(self, _: u128) -> Result<Node, E> {
-        Ok(Node::Scalar(None))
-    }
-
-    fn visit_f64<E: Error>(self, _: f64) -> Result<Node, E> {
-        Ok(Node::Scalar(None))
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<Node, E> {
-        Ok(Node::Scalar(None))
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Node, E> {
-        Ok(Node::Scalar(Some(text.to_owned())))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Node, A::Error> {
-        let mut nodes = Vec::new();
-        while let Some(node) = sequence.next_element()? {
-            nodes.push(node);
-        }
-        Ok(Node::Sequence(nodes))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut mapping: A) -> Result<Node, A::Error> {
-        let mut entries = Vec::new();
-        while let Some(entry) = mapping.next_entry()? {
-            entries.push(entry);
-        }
-        Ok(Node::Mapping(entries))
+        deserializer.deserialize_newtype_struct(NODE, NodeVisitor)
     }
 }
