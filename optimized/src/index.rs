@@ -10,6 +10,14 @@ pub trait Index: sealed::Sealed + Copy + Send + Sync + 'static {
     #[doc(hidden)]
     const SIGNED: bool;
 
+    /// The type of at least 32 bits, with the same values, that loops over single elements are compiled for.
+    #[doc(hidden)]
+    type Wide: Index;
+
+    /// The same value.
+    #[doc(hidden)]
+    fn widen(self) -> Self::Wide;
+
     /// What [`Index::locate`] makes of an index.
     #[doc(hidden)]
     const MEANING: Meaning = Meaning::Itself;
@@ -51,10 +59,16 @@ mod sealed {
 }
 
 macro_rules! signed {
-    ($($ty:ty),+) => {$(
+    ($($ty:ty as $wide:ty),+) => {$(
         impl sealed::Sealed for $ty {}
         impl Index for $ty {
             const SIGNED: bool = true;
+            type Wide = $wide;
+
+            #[inline(always)]
+            fn widen(self) -> $wide {
+                self.into()
+            }
 
             #[inline(always)]
             fn value(self) -> i128 {
@@ -89,10 +103,16 @@ macro_rules! signed {
 }
 
 macro_rules! unsigned {
-    ($($ty:ty),+) => {$(
+    ($($ty:ty as $wide:ty),+) => {$(
         impl sealed::Sealed for $ty {}
         impl Index for $ty {
             const SIGNED: bool = false;
+            type Wide = $wide;
+
+            #[inline(always)]
+            fn widen(self) -> $wide {
+                self.into()
+            }
 
             #[inline(always)]
             fn value(self) -> i128 {
@@ -120,8 +140,8 @@ macro_rules! unsigned {
     )+};
 }
 
-signed!(i8, i16, i32, i64);
-unsigned!(u8, u16, u32, u64);
+signed!(i8 as i32, i16 as i32, i32 as i32, i64 as i64);
+unsigned!(u8 as i32, u16 as i32, u32 as u32, u64 as u64);
 
 /// Defines index types of one field, each with what it means, how it is located, and what it is.
 macro_rules! under_a_policy {
@@ -135,6 +155,12 @@ macro_rules! under_a_policy {
         impl<I: Index> Index for $name<I> {
             const SIGNED: bool = I::SIGNED;
             const MEANING: Meaning = $meaning;
+            type Wide = $name<I::Wide>;
+
+            #[inline(always)]
+            fn widen(self) -> Self::Wide {
+                $name(self.0.widen())
+            }
 
             #[inline(always)]
             fn value(self) -> i128 {

@@ -96,15 +96,16 @@ mod sealed {
 /// Calls a function of index type `$of`, or of the type that it is under policies.
 macro_rules! under {
     ($policies:expr, $of:ty, $function:ident($($argument:expr),+ $(,)?)) => {{
-        use gather_spec::NegativeIndex::{Reject, Wrap};
+        use gather_spec::NegativeIndex::Wrap;
 
         use crate::index::{FromEitherEnd, Nearest, Remainder};
         use crate::policy::Bad::{Clamp, Error, Fill, Modulo};
         match ($policies.bad, $policies.negative) {
-            (Error | Fill, Reject) => $function::<$of>($($argument),+),
-            (Error | Fill, Wrap) => $function::<FromEitherEnd<$of>>($($argument),+),
-            (Clamp, Reject) => $function::<Nearest<$of>>($($argument),+),
-            (Clamp, Wrap) => $function::<Nearest<FromEitherEnd<$of>>>($($argument),+),
+            // Unsigned indices are compiled once for both.
+            (Error | Fill, Wrap) if <$of>::SIGNED => $function::<FromEitherEnd<$of>>($($argument),+),
+            (Error | Fill, _) => $function::<$of>($($argument),+),
+            (Clamp, Wrap) if <$of>::SIGNED => $function::<Nearest<FromEitherEnd<$of>>>($($argument),+),
+            (Clamp, _) => $function::<Nearest<$of>>($($argument),+),
             (Modulo, _) => $function::<Remainder<$of>>($($argument),+),
         }
     }};

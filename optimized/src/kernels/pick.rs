@@ -1,4 +1,9 @@
 //! Rows straight from indices, the bounds tested in the same loop: for which jobs, and by which entry of a level.
+//!
+//! Entries are compiled for few types of index, since each takes seconds: `i32` and `i64`, and `u32` and `u64` only where a bad index is
+//! moved to a place. Narrower indices are copied into `i32`s, a block at a time, unless they look up elements in a table.
+
+use std::mem::MaybeUninit;
 
 use gather_spec::NegativeIndex;
 
@@ -6,14 +11,14 @@ use super::caches;
 use super::check::BLOCK;
 use super::moves::{is_one_move, streams};
 use crate::geometry::Geometry;
-use crate::index::{FromEitherEnd, Index};
+use crate::index::{FromEitherEnd, Index, Nearest, Remainder};
 use crate::levels::Proof;
-use crate::levels::bodies::Picks;
-use crate::policy::{Bad, Policies, under};
+use crate::levels::bodies::{Picks, side_by_side};
+use crate::policy::{Bad, Policies};
 
-/// The kernel that takes rows straight from indices, for the jobs that it fits: indices of depth 1, and rows as short as an
-/// element, whether or not they are one. Other rows fit too where a bad index is an error, they go through the caches, slices do not
-/// share their indices, which are then better checked once, and indices are [like signed ones](like_signed).
+/// The kernel that takes rows straight from indices, for the jobs that it fits: indices of depth 1, good or bad as if they were
+/// [signed](like_signed), and rows as short as an element, whether or not they are one. Longer rows fit too where a bad index is an
+/// error, they go through the caches, and slices do not share their indices, which are then better checked once.
 #[derive(Clone, Copy)]
 pub(super) struct Pick {
     pub bound: usize,
@@ -23,6 +28,8 @@ pub(super) struct Pick {
     pub stride: isize,
     /// From index to index, in elements.
     pub step: isize,
+    /// Whether registers may hold the axis, which indices of one byte look elements up in.
+    table: bool,
     pub policies: Policies,
     pub stream: bool,
 }
@@ -34,42 +41,108 @@ impl Pick {
         let ([component], Some(axis)) = (geometry.components.as_slice(), geometry.rows.last()) else {
             return None;
         };
-        let size = geometry.row_bytes;
+        let (size, bound, stride) = (geometry.row_bytes, component.bound, component.stride);
         let copied = || {
-            let fits = size > 0 && policies.bad == Bad::Error && like_signed::<I>(component.bound);
+            let fits = size > 0 && policies.bad == Bad::Error;
             fits && !streams(geometry.output_bytes(), size) && !geometry.repeats(BLOCK)
         };
-        let fits =
-            (is_one_move(size) || copied()) && component.bound > 0 && axis.indices != 0 && axis.params == 0;
+        let stays = matches!(policies.bad, Bad::Error | Bad::Fill);
+        let fits = (is_one_move(size) || copied()) && (!stays || like_signed::<I::Wide>(bound));
+        let fits = fits && bound > 0 && axis.indices != 0 && axis.params == 0;
+        let table =
+            size_of::<I>() == 1 && axis.indices == 1 && bound <= 1 << 8 && stride == size.cast_signed();
+        let table = table && stays && !from_either_end::<I>(policies);
         let stream = caches::outgrown_by_elements(geometry.output_bytes());
-        let (bound, stride) = (component.bound, component.stride);
-        fits.then_some(Self { bound, size, stride, step: axis.indices, policies, stream })
+        fits.then_some(Self { bound, size, stride, step: axis.indices, table, policies, stream })
     }
 }
 
-/// Whether indices into an axis of this many elements are `i32` or `i64`, or good and bad as if they were. The compiler makes all
-/// loops again for each type of index.
+/// Whether negative indices count from the end.
+fn from_either_end<I: Index>(policies: Policies) -> bool {
+    I::SIGNED && policies.negative == NegativeIndex::Wrap
+}
+
+/// Whether indices of 32 or 64 bits into an axis of this many elements are good or bad as if they were signed.
 const fn like_signed<I: Index>(bound: usize) -> bool {
-    size_of::<I>() == 8 || size_of::<I>() == 4 && (I::SIGNED || bound <= i32::MAX as usize)
+    size_of::<I>() == 8 || I::SIGNED || bound <= i32::MAX as usize
 }
 
 /// Moves rows straight from indices; `false` if any index was bad.
 ///
 /// # Safety
-/// As [`crate::levels::bodies::pick_checked`], with elements of `pick.size` bytes, or as [`crate::levels::bodies::pick_rows`].
+/// As [`crate::levels::bodies::pick_checked`], with elements of `pick.size` bytes, or as [`crate::levels::bodies::pick_rows`]; the
+/// indices lie `pick.step` apart.
 #[inline]
 pub(super) unsafe fn pick_checked<I: Index>(level: Proof, pick: Pick, picks: Picks<I>) -> bool {
-    let from_either_end = I::SIGNED && pick.policies.negative == NegativeIndex::Wrap;
-    // SAFETY: the caller's promise; an index under policies has the layout of an index, and so has a signed one.
+    // SAFETY: the caller's promise. A negative index of one byte is at least 128 as an unsigned one.
     unsafe {
-        match size_of::<I>() {
-            _ if is_one_move(pick.size) => under!(pick.policies, I, pick_sized(level, pick.size, picks.by())),
-            4 if from_either_end => level.pick_rows::<FromEitherEnd<i32>>(picks.by(), pick.size),
-            4 => level.pick_rows::<i32>(picks.by(), pick.size),
-            _ if from_either_end => level.pick_rows::<FromEitherEnd<i64>>(picks.by(), pick.size),
-            _ => level.pick_rows::<i64>(picks.by(), pick.size),
+        if pick.table {
+            let bound = picks.bound.min(if I::SIGNED { 1 << 7 } else { 1 << 8 });
+            if let Some(good) = level.look_up(Picks { bound, ..picks.by() }, pick.size) {
+                return good;
+            }
+        }
+        if pick.step == 1 && size_of::<I>() == size_of::<I::Wide>() {
+            pick_dense::<I::Wide>(level, pick, picks.by())
+        } else {
+            pick_copies(level, pick, picks)
         }
     }
+}
+
+/// [`pick_checked`] by copies of the indices.
+///
+/// # Safety
+/// As [`pick_checked`].
+unsafe fn pick_copies<I: Index>(level: Proof, pick: Pick, picks: Picks<I>) -> bool {
+    let mut room = [MaybeUninit::<I::Wide>::uninit(); BLOCK];
+    let mut all_good = true;
+    for done in (0..picks.len).step_by(BLOCK) {
+        let len = BLOCK.min(picks.len - done);
+        // SAFETY: the caller's promise; these are some of the caller's picks.
+        all_good &= unsafe {
+            side_by_side(picks.indices.offset(pick.step * done.cast_signed()), pick.step, &mut room[..len]);
+            let (indices, output) = (room.as_ptr().cast::<I::Wide>(), picks.output.add(done * pick.size));
+            pick_dense(level, pick, Picks { indices, len, output, ..picks.by() })
+        };
+        if !all_good && picks.bad.is_none() {
+            break;
+        }
+    }
+    all_good
+}
+
+/// [`pick_checked`] by indices without gaps, of 32 or 64 bits.
+///
+/// # Safety
+/// As [`pick_checked`].
+#[inline]
+unsafe fn pick_dense<I: Index>(level: Proof, pick: Pick, picks: Picks<I>) -> bool {
+    let from_either_end = from_either_end::<I>(pick.policies);
+    // SAFETY: the caller's promise; an index under policies has the layout of an index, and so has a signed one.
+    unsafe {
+        match pick.policies.bad {
+            Bad::Clamp if I::SIGNED && from_either_end => {
+                pick_sized::<Nearest<FromEitherEnd<I>>>(level, pick.size, picks.by())
+            }
+            Bad::Clamp => pick_sized::<Nearest<I>>(level, pick.size, picks.by()),
+            Bad::Modulo => pick_sized::<Remainder<I>>(level, pick.size, picks.by()),
+            _ if const { size_of::<I>() == 4 } && from_either_end => {
+                pick_or_copy::<FromEitherEnd<i32>>(level, pick.size, picks.by())
+            }
+            _ if const { size_of::<I>() == 4 } => pick_or_copy::<i32>(level, pick.size, picks.by()),
+            _ if from_either_end => pick_or_copy::<FromEitherEnd<i64>>(level, pick.size, picks.by()),
+            _ => pick_or_copy::<i64>(level, pick.size, picks.by()),
+        }
+    }
+}
+
+/// # Safety
+/// As [`crate::levels::bodies::pick_checked`], with elements of `size` bytes, or as [`crate::levels::bodies::pick_rows`].
+#[inline]
+unsafe fn pick_or_copy<I: Index>(level: Proof, size: usize, picks: Picks<I>) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { if is_one_move(size) { pick_sized(level, size, picks) } else { level.pick_rows(picks, size) } }
 }
 
 /// # Safety
@@ -155,7 +228,6 @@ mod tests {
                         two.iter().flat_map(|stream| two.map(|prefetch| (*stream, prefetch)))
                     {
                         let how = How { level, size, begin, stream, prefetch };
-                        pick::<u8>(&places, how);
                         pick::<i32>(&places, how);
                         pick::<i64>(&places, how);
                     }

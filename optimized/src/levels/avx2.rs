@@ -25,12 +25,13 @@ impl Entries for Avx2 {
     #[target_feature(enable = "avx2")]
     unsafe fn pick_checked<I: Index, const SIZE: usize>(self, picks: Picks<I>) -> bool {
         // SAFETY: the caller's promise.
-        unsafe {
-            if SIZE == 1 && tables::fit::<I, SIZE>(&picks, 256) {
-                return tables::bytes_by_16(picks);
-            }
-            bodies::pick_by_stride::<I, SIZE>(picks)
-        }
+        unsafe { bodies::pick_by_stride::<I, SIZE>(picks) }
+    }
+
+    #[target_feature(enable = "avx2")]
+    unsafe fn look_up(self, picks: Picks<u8>, size: usize) -> Option<bool> {
+        // SAFETY: the caller's promise.
+        (size == 1 && tables::fit(&picks, 256)).then(|| unsafe { tables::bytes_by_16(picks) })
     }
 }
 

@@ -31,20 +31,30 @@ impl Entries for Avx512 {
 
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
     unsafe fn pick_checked<I: Index, const SIZE: usize>(self, picks: Picks<I>) -> bool {
-        // From DRAM, asking ahead is worth more than gathering eight or sixteen at a time.
-        // SAFETY: the caller's promise; `I` is what its width and sign say.
+        // SAFETY: the caller's promise.
         unsafe {
-            match (SIZE, I::SIGNED, size_of::<I>()) {
-                (1, ..) if tables::fit::<I, SIZE>(&picks, 256) && is_x86_feature_detected!("avx512vbmi") => {
-                    tables::bytes_by_128(picks)
-                }
-                (1, ..) if tables::fit::<I, SIZE>(&picks, 256) => tables::bytes_by_16(picks),
-                (2, ..) if tables::fit::<I, SIZE>(&picks, 64) => tables::words_by_64(picks),
-                (2, ..) if tables::fit::<I, SIZE>(&picks, 256) => tables::words_by_256(picks),
-                (4, ..) if tables::fit::<I, SIZE>(&picks, 32) => tables::doublewords_by_32(picks),
-                _ if picks.stride != SIZE.cast_signed() => bodies::pick_checked::<I, SIZE, true>(picks),
-                _ if vectors::fit::<I, SIZE>(&picks) => vectors::pick::<I, SIZE>(picks),
-                _ => bodies::pick_checked::<I, SIZE, false>(picks),
+            if picks.stride != SIZE.cast_signed() {
+                bodies::pick_checked::<I, SIZE, true>(picks)
+            } else if vectors::fit(&picks) {
+                vectors::pick::<I, SIZE>(picks)
+            } else {
+                bodies::pick_checked::<I, SIZE, false>(picks)
+            }
+        }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+    unsafe fn look_up(self, picks: Picks<u8>, size: usize) -> Option<bool> {
+        let fit = |entries| tables::fit(&picks, entries);
+        // SAFETY: the caller's promise.
+        unsafe {
+            match size {
+                1 if fit(256) && is_x86_feature_detected!("avx512vbmi") => Some(tables::bytes_by_128(picks)),
+                1 if fit(256) => Some(tables::bytes_by_16(picks)),
+                2 if fit(64) => Some(tables::words_by_64(picks)),
+                2 if fit(256) => Some(tables::words_by_256(picks)),
+                4 if fit(32) => Some(tables::doublewords_by_32(picks)),
+                _ => None,
             }
         }
     }

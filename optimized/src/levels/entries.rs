@@ -60,6 +60,13 @@ pub(super) trait Entries: Copy {
     /// As [`super::bodies::pick_checked`].
     unsafe fn pick_checked<I: Index, const SIZE: usize>(self, picks: Picks<I>) -> bool;
 
+    /// Looks up elements of `size` bytes in a table of at most 256 that registers hold, one per index; `false` if any index was bad,
+    /// and `None` if the level has no such table or there are too few indices.
+    ///
+    /// # Safety
+    /// As [`super::bodies::pick_checked`], with elements of `size` bytes and no gaps.
+    unsafe fn look_up(self, picks: Picks<u8>, size: usize) -> Option<bool>;
+
     /// Copies one row of `row_bytes` bytes per index; `false` as soon as an index is bad.
     ///
     /// # Safety

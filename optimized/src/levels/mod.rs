@@ -154,6 +154,20 @@ macro_rules! levels {
                 }
             }
 
+            /// [`Entries::look_up`] of the level.
+            ///
+            /// # Safety
+            /// As [`bodies::pick_checked`], with elements of `size` bytes and no gaps.
+            #[inline]
+            pub(crate) unsafe fn look_up(self, picks: Picks<u8>, size: usize) -> Option<bool> {
+                // SAFETY: the proof of the level, and the caller's promise.
+                unsafe {
+                    match self {
+                        $($(#[cfg($platform)])? Self::$name(proof) => proof.look_up(picks, size),)+
+                    }
+                }
+            }
+
             /// [`Entries::pick_rows`] of the level.
             ///
             /// # Safety

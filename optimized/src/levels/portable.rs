@@ -51,6 +51,10 @@ impl Entries for Portable {
         unsafe { bodies::pick_rows::<I, false>(picks, row_bytes) }
     }
 
+    unsafe fn look_up(self, _: Picks<u8>, _: usize) -> Option<bool> {
+        None
+    }
+
     unsafe fn pick_checked<I: Index, const SIZE: usize>(self, picks: Picks<I>) -> bool {
         // SAFETY: the caller's promise.
         unsafe { bodies::pick_by_stride::<I, SIZE>(picks) }

@@ -1,4 +1,4 @@
-//! Which of sixteen indices of any type have a place on an axis, in vectors of AVX-512.
+//! Which of sixteen indices of 32 or 64 bits have a place on an axis, in vectors of AVX-512.
 
 use std::arch::x86_64::*;
 
@@ -61,26 +61,7 @@ tested!(
     _mm512_cmplt_epu64_mask
 );
 
-/// The values of sixteen indices of at most 32 bits.
-///
-/// # Safety
-/// `indices` must be sixteen readable indices.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-unsafe fn widened<I: Index>(indices: *const I) -> __m512i {
-    // SAFETY: the caller's promise; each arm reads sixteen indices of the width of `I`.
-    unsafe {
-        match (size_of::<I>(), I::SIGNED) {
-            (1, true) => _mm512_cvtepi8_epi32(_mm_loadu_si128(indices.cast())),
-            (1, false) => _mm512_cvtepu8_epi32(_mm_loadu_si128(indices.cast())),
-            (2, true) => _mm512_cvtepi16_epi32(_mm256_loadu_si256(indices.cast())),
-            (2, false) => _mm512_cvtepu16_epi32(_mm256_loadu_si256(indices.cast())),
-            _ => _mm512_loadu_si512(indices.cast()),
-        }
-    }
-}
-
-/// What sixteen indices into an axis of 1 to [`LONGEST`] elements are.
+/// What sixteen indices of 32 or 64 bits into an axis of 1 to [`LONGEST`] elements are.
 ///
 /// # Safety
 /// `indices` must be sixteen readable indices.
@@ -88,9 +69,10 @@ unsafe fn widened<I: Index>(indices: *const I) -> __m512i {
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 pub(super) unsafe fn test<I: Index>(indices: *const I, bound: usize) -> Group {
     let bound = i32::try_from(bound).unwrap_or(i32::MAX);
-    let (good, unmoved) = if size_of::<I>() < 8 {
+    let (good, unmoved) = if size_of::<I>() == 4 {
         // SAFETY: the caller's promise.
-        let (good, unmoved) = tested_32::<I>(unsafe { widened(indices) }, _mm512_set1_epi32(bound));
+        let values = unsafe { _mm512_loadu_si512(indices.cast()) };
+        let (good, unmoved) = tested_32::<I>(values, _mm512_set1_epi32(bound));
         (good == !0, unmoved == !0)
     } else {
         let bound = _mm512_set1_epi64(i64::from(bound));
@@ -104,5 +86,28 @@ pub(super) unsafe fn test<I: Index>(indices: *const I, bound: usize) -> Group {
         (true, _) => Group::Unmoved,
         (_, true) => Group::Moved,
         _ => Group::Mixed,
+    }
+}
+
+/// Whether sixteen indices of 32 or 64 bits are the first one and its successors.
+///
+/// # Safety
+/// `indices` must be sixteen readable indices.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+pub(super) unsafe fn ascend<I: Index>(indices: *const I) -> bool {
+    // SAFETY: the caller's promise: the first is read, and all of them in one vector or in two.
+    unsafe {
+        if size_of::<I>() == 4 {
+            let steps = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+            let run = _mm512_add_epi32(_mm512_set1_epi32(indices.cast::<i32>().read()), steps);
+            _mm512_cmpeq_epi32_mask(run, _mm512_loadu_si512(indices.cast())) == !0
+        } else {
+            let steps = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
+            let run = _mm512_add_epi64(_mm512_set1_epi64(indices.cast::<i64>().read()), steps);
+            let rest = _mm512_add_epi64(run, _mm512_set1_epi64(8));
+            let lower = _mm512_cmpeq_epi64_mask(run, _mm512_loadu_si512(indices.cast()));
+            lower & _mm512_cmpeq_epi64_mask(rest, _mm512_loadu_si512(indices.add(8).cast())) == !0
+        }
     }
 }

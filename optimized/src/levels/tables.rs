@@ -8,31 +8,20 @@ use std::mem::MaybeUninit;
 use std::ptr::copy_nonoverlapping;
 
 use super::bodies::{Picks, pick_one};
-use crate::index::{Index, Meaning};
 
 /// Fewer indices than this do not pay for loading the table.
 const WORTH: usize = 256;
 
 /// Whether picks are look-ups in a table of at most this many entries.
 #[inline]
-pub(super) fn fit<I: Index, const SIZE: usize>(picks: &Picks<I>, entries: usize) -> bool {
-    // Vectors compare the value of an index; an unsigned one has no other meaning.
-    let is_itself = match I::MEANING {
-        Meaning::Itself => true,
-        Meaning::FromEitherEnd => !I::SIGNED,
-        Meaning::Nearest | Meaning::NearestFromEitherEnd | Meaning::Remainder => false,
-    };
-    is_itself
-        && size_of::<I>() == 1
-        && picks.bound <= entries
-        && picks.len >= WORTH
-        && picks.stride == SIZE.cast_signed()
+pub(super) const fn fit(picks: &Picks<u8>, entries: usize) -> bool {
+    picks.bound <= entries && picks.len >= WORTH
 }
 
-/// The highest good index. A negative one is at least 128.
+/// The highest good index.
 #[inline]
-fn highest<I: Index>(bound: usize) -> u8 {
-    u8::try_from(bound.min(if I::SIGNED { 128 } else { 256 }) - 1).unwrap_or(u8::MAX)
+fn highest(bound: usize) -> u8 {
+    u8::try_from(bound - 1).unwrap_or(u8::MAX)
 }
 
 /// The elements of an axis, and zeros behind them.
@@ -54,17 +43,17 @@ unsafe fn padded<const ROOM: usize>(params: *const u8, bytes: usize) -> [MaybeUn
 /// # Safety
 /// As [`super::bodies::pick_checked`]; `vector` must read and write no more than that.
 #[inline(always)]
-unsafe fn look_up<I: Index, const SIZE: usize, const LANES: usize>(
-    picks: Picks<I>,
+unsafe fn look_up<const SIZE: usize, const LANES: usize>(
+    picks: Picks<u8>,
     vector: impl Fn(*const u8, *mut u8) -> bool,
 ) -> bool {
     let body = picks.len / LANES * LANES;
     let mut all_good = true;
     // SAFETY: every j is below len, and vectors cover lanes j..j + LANES <= len.
     unsafe {
-        let one = |j| pick_one::<I, SIZE, false>(picks, j);
+        let one = |j| pick_one::<u8, SIZE, false>(picks, j);
         for j in (0..body).step_by(LANES) {
-            if !vector(picks.indices.add(j).cast(), picks.output.add(j * SIZE)) {
+            if !vector(picks.indices.add(j), picks.output.add(j * SIZE)) {
                 all_good = false;
                 if picks.bad.is_none() {
                     return false;
@@ -82,15 +71,15 @@ unsafe fn look_up<I: Index, const SIZE: usize, const LANES: usize>(
 /// # Safety
 /// As [`super::bodies::pick_checked`], with picks that [`fit`].
 #[target_feature(enable = "avx2")]
-pub(super) unsafe fn bytes_by_16<I: Index>(picks: Picks<I>) -> bool {
+pub(super) unsafe fn bytes_by_16(picks: Picks<u8>) -> bool {
     // SAFETY: the axis has `bound` elements of one byte; vectors read 32 indices and write as many elements, and the table
     // has a row of 16 for each load.
     unsafe {
         let table = padded::<256>(picks.params, picks.bound);
         let rows = picks.bound.div_ceil(16);
-        let highest = _mm256_set1_epi8(highest::<I>(picks.bound).cast_signed());
+        let highest = _mm256_set1_epi8(highest(picks.bound).cast_signed());
         let (row_len, beyond) = (_mm256_set1_epi8(16), _mm256_set1_epi8(0x70));
-        look_up::<I, 1, 32>(picks, |indices, output| {
+        look_up::<1, 32>(picks, |indices, output| {
             let indices = _mm256_loadu_si256(indices.cast());
             let good = _mm256_cmpeq_epi8(_mm256_min_epu8(indices, highest), indices);
             let (mut left, mut elements) = (indices, _mm256_setzero_si256());
@@ -112,14 +101,14 @@ pub(super) unsafe fn bytes_by_16<I: Index>(picks: Picks<I>) -> bool {
 /// # Safety
 /// As [`super::bodies::pick_checked`], with picks that [`fit`].
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
-pub(super) unsafe fn bytes_by_128<I: Index>(picks: Picks<I>) -> bool {
+pub(super) unsafe fn bytes_by_128(picks: Picks<u8>) -> bool {
     // SAFETY: the axis has `bound` elements of one byte; vectors read 64 indices and write as many elements.
     unsafe {
         let table = padded::<256>(picks.params, picks.bound);
         let quarter = |at: usize| _mm512_loadu_si512(table.as_ptr().add(64 * at).cast());
         let [first, second, third, fourth] = [quarter(0), quarter(1), quarter(2), quarter(3)];
-        let highest = _mm512_set1_epi8(highest::<I>(picks.bound).cast_signed());
-        look_up::<I, 1, 64>(picks, |indices, output| {
+        let highest = _mm512_set1_epi8(highest(picks.bound).cast_signed());
+        look_up::<1, 64>(picks, |indices, output| {
             let indices = _mm512_loadu_si512(indices.cast());
             // Seven bits of an index choose from a half, and the eighth chooses the half.
             let lower = _mm512_permutex2var_epi8(first, indices, second);
@@ -136,14 +125,14 @@ pub(super) unsafe fn bytes_by_128<I: Index>(picks: Picks<I>) -> bool {
 /// # Safety
 /// As [`super::bodies::pick_checked`], with picks that [`fit`].
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-pub(super) unsafe fn words_by_64<I: Index>(picks: Picks<I>) -> bool {
+pub(super) unsafe fn words_by_64(picks: Picks<u8>) -> bool {
     // SAFETY: the axis has `bound` elements of two bytes; vectors read 32 indices and write as many elements.
     unsafe {
         let table = padded::<128>(picks.params, 2 * picks.bound);
         let half = |at: usize| _mm512_loadu_si512(table.as_ptr().add(64 * at).cast());
         let [lower, upper] = [half(0), half(1)];
-        let highest = _mm256_set1_epi8(highest::<I>(picks.bound).cast_signed());
-        look_up::<I, 2, 32>(picks, |indices, output| {
+        let highest = _mm256_set1_epi8(highest(picks.bound).cast_signed());
+        look_up::<2, 32>(picks, |indices, output| {
             let indices = _mm256_loadu_si256(indices.cast());
             let elements = _mm512_permutex2var_epi16(lower, _mm512_cvtepu8_epi16(indices), upper);
             _mm512_storeu_si512(output.cast(), elements);
@@ -157,16 +146,16 @@ pub(super) unsafe fn words_by_64<I: Index>(picks: Picks<I>) -> bool {
 /// # Safety
 /// As [`super::bodies::pick_checked`], with picks that [`fit`].
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-pub(super) unsafe fn words_by_256<I: Index>(picks: Picks<I>) -> bool {
+pub(super) unsafe fn words_by_256(picks: Picks<u8>) -> bool {
     // SAFETY: the axis has `bound` elements of two bytes; vectors read 32 indices and write as many elements.
     unsafe {
         let table = padded::<512>(picks.params, 2 * picks.bound);
         let eighth = |at: usize| _mm512_loadu_si512(table.as_ptr().add(64 * at).cast());
         let [a, b, c, d] = [eighth(0), eighth(1), eighth(2), eighth(3)];
         let [e, f, g, h] = [eighth(4), eighth(5), eighth(6), eighth(7)];
-        let highest = _mm256_set1_epi8(highest::<I>(picks.bound).cast_signed());
+        let highest = _mm256_set1_epi8(highest(picks.bound).cast_signed());
         let (bit_6, bit_7) = (_mm512_set1_epi16(1 << 6), _mm512_set1_epi16(1 << 7));
-        look_up::<I, 2, 32>(picks, |indices, output| {
+        look_up::<2, 32>(picks, |indices, output| {
             let indices = _mm256_loadu_si256(indices.cast());
             let wide = _mm512_cvtepu8_epi16(indices);
             // Six bits of an index choose from a quarter, and two choose the quarter.
@@ -185,14 +174,14 @@ pub(super) unsafe fn words_by_256<I: Index>(picks: Picks<I>) -> bool {
 /// # Safety
 /// As [`super::bodies::pick_checked`], with picks that [`fit`].
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-pub(super) unsafe fn doublewords_by_32<I: Index>(picks: Picks<I>) -> bool {
+pub(super) unsafe fn doublewords_by_32(picks: Picks<u8>) -> bool {
     // SAFETY: the axis has `bound` elements of four bytes; vectors read 16 indices and write as many elements.
     unsafe {
         let table = padded::<128>(picks.params, 4 * picks.bound);
         let half = |at: usize| _mm512_loadu_si512(table.as_ptr().add(64 * at).cast());
         let [lower, upper] = [half(0), half(1)];
-        let highest = _mm_set1_epi8(highest::<I>(picks.bound).cast_signed());
-        look_up::<I, 4, 16>(picks, |indices, output| {
+        let highest = _mm_set1_epi8(highest(picks.bound).cast_signed());
+        look_up::<4, 16>(picks, |indices, output| {
             let indices = _mm_loadu_si128(indices.cast());
             let elements = _mm512_permutex2var_epi32(lower, _mm512_cvtepu8_epi32(indices), upper);
             _mm512_storeu_si512(output.cast(), elements);

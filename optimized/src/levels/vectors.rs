@@ -8,18 +8,17 @@ use std::arch::x86_64::*;
 use std::array::from_fn;
 use std::mem::{MaybeUninit, transmute_copy, zeroed};
 
-use super::bodies::Picks;
-use super::sixteen::{GROUP, Group, LONGEST, test};
+use super::bodies::{PICKS_AHEAD, Picks, prefetch};
+use super::sixteen::{GROUP, Group, LONGEST, ascend, test};
 use crate::index::{Index, Meaning, near_remainder};
 
 /// The bytes of a line.
 const LINE: usize = 64;
 
-/// Whether picks suit [`pick`]: elements without gaps from an axis that a cache holds.
+/// Whether picks of elements without gaps suit [`pick`].
 #[inline]
-pub(super) fn fit<I: Index, const SIZE: usize>(picks: &Picks<I>) -> bool {
-    // From DRAM, asking ahead is worth more.
-    !picks.prefetch && picks.len >= GROUP && picks.bound <= LONGEST && picks.stride == SIZE.cast_signed()
+pub(super) const fn fit<I>(picks: &Picks<I>) -> bool {
+    picks.len >= GROUP && picks.bound <= LONGEST
 }
 
 /// Picks that [`fit`]; `false` if any index was bad.
@@ -28,6 +27,24 @@ pub(super) fn fit<I: Index, const SIZE: usize>(picks: &Picks<I>) -> bool {
 /// As [`super::bodies::pick_checked`].
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 pub(super) unsafe fn pick<I: Index, const SIZE: usize>(picks: Picks<I>) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if picks.prefetch {
+            pick_groups::<I, SIZE, true>(picks)
+        } else {
+            pick_groups::<I, SIZE, false>(picks)
+        }
+    }
+}
+
+/// [`pick`], where `FAR` says that params are beyond a core's own cache: then groups are asked for ahead, and those of consecutive
+/// indices, which wait for memory only, are copied at once.
+///
+/// # Safety
+/// As [`pick`].
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+unsafe fn pick_groups<I: Index, const SIZE: usize, const FAR: bool>(picks: Picks<I>) -> bool {
     let last = picks.len - GROUP;
     // Streamed stores are for whole lines, which a group of shorter elements does not fill.
     let stream = picks.stream && GROUP * SIZE >= LINE;
@@ -38,8 +55,13 @@ pub(super) unsafe fn pick<I: Index, const SIZE: usize>(picks: Picks<I>) -> bool 
     let (mut j, mut all_good) = (0, true);
     // The first and the last group may share elements with their neighbours, which get the same again.
     loop {
-        // SAFETY: j is at most `last`, where a whole group is left.
-        all_good &= unsafe { pick_group::<I, SIZE>(&picks, j) };
+        // SAFETY: j is at most `last`, where a whole group is left, and so is what is asked for.
+        unsafe {
+            if FAR && j + PICKS_AHEAD <= last {
+                request_group::<I, SIZE>(&picks, j + PICKS_AHEAD);
+            }
+            all_good &= pick_group::<I, SIZE, FAR>(&picks, j);
+        }
         if j == last || !all_good && picks.bad.is_none() {
             break;
         }
@@ -52,11 +74,48 @@ pub(super) unsafe fn pick<I: Index, const SIZE: usize>(picks: Picks<I>) -> bool 
     all_good
 }
 
+/// Asks for the elements of a group. What a bad index asks for is never read.
+///
+/// # Safety
+/// As [`pick_group`].
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+unsafe fn request_group<I: Index, const SIZE: usize>(picks: &Picks<I>, j: usize) {
+    let Picks { params, bound, indices, .. } = *picks;
+    // SAFETY: the group's indices are readable.
+    unsafe {
+        let indices = indices.add(j);
+        let index = |at: usize| indices.add(at).read_volatile();
+        match test(indices, bound) {
+            Group::Unmoved => request(|at| params.wrapping_add(value(index(at)) * SIZE)),
+            Group::Moved => request(|at| params.wrapping_add(moved(index(at), bound) * SIZE)),
+            Group::Mixed => {
+                request(|at| params.wrapping_add(index(at).locate(bound).0.wrapping_mul(SIZE)));
+            }
+        }
+    }
+}
+
+/// If the first and the last element of a group are nearer than this, so are the others, most likely, and the hardware finds them.
+const NEAR: usize = 512;
+
+/// Asks for the elements at these addresses of a group, in order, which the hardware may follow.
+#[inline(always)]
+fn request(element: impl Fn(usize) -> *const u8) {
+    let (first, last) = (element(0), element(GROUP - 1));
+    if first.addr().abs_diff(last.addr()) < NEAR {
+        prefetch(first);
+        prefetch(last);
+    } else {
+        (0..GROUP).for_each(|at| prefetch(element(at)));
+    }
+}
+
 /// # Safety
 /// As [`super::bodies::pick_checked`], with picks that [`fit`] and `j + GROUP <= len`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-unsafe fn pick_group<I: Index, const SIZE: usize>(picks: &Picks<I>, j: usize) -> bool {
+unsafe fn pick_group<I: Index, const SIZE: usize, const FAR: bool>(picks: &Picks<I>, j: usize) -> bool {
     let Picks { params, bound, bad, indices, output, stream, .. } = *picks;
     let mut all_good = true;
     // SAFETY: the group's indices are readable, and its output has room; good places are below the bound, and what is read
@@ -66,6 +125,15 @@ unsafe fn pick_group<I: Index, const SIZE: usize>(picks: &Picks<I>, j: usize) ->
         // Indices are read again, which takes half the time of taking them out of a vector: the compiler would do that.
         let index = |at: usize| indices.add(at).read_volatile();
         let chunks: [__m128i; SIZE] = match test(indices, bound) {
+            // A look at two of them decides nearly always.
+            Group::Unmoved
+                if FAR
+                    && value(index(GROUP - 1)).wrapping_sub(value(index(0))) == GROUP - 1
+                    && ascend(indices) =>
+            {
+                let first = params.add(value(index(0)) * SIZE).cast::<__m128i>();
+                from_fn(|at| first.add(at).read_unaligned())
+            }
             Group::Unmoved => chunks(|at| params.add(value(index(at)) * SIZE)),
             Group::Moved => chunks(|at| params.add(moved(index(at), bound) * SIZE)),
             Group::Mixed => chunks(|at| {

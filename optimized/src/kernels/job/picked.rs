@@ -1,10 +1,8 @@
 //! Rows taken straight from indices, without a block of offsets between: one at a time, or in planes.
 
-use std::mem::MaybeUninit;
-
 use super::Job;
 use crate::index::Index;
-use crate::kernels::check::{BLOCK, BadIndexFound};
+use crate::kernels::check::BadIndexFound;
 use crate::kernels::cursor::Cursor;
 use crate::kernels::moves::is_one_move;
 use crate::kernels::pick::{Pick, pick_checked};
@@ -30,20 +28,17 @@ impl<I: Index> Job<'_, '_, I> {
         let axis_bytes = pick.bound.saturating_mul(pick.size);
         let dense = pick.stride == pick.size.cast_signed();
         let in_order = self.prefetch && dense && is_one_move(pick.size) && axis_bytes <= 64 << 10;
-        let mut room = [MaybeUninit::uninit(); BLOCK];
-        let most = if pick.step == 1 { usize::MAX } else { BLOCK };
         while left > 0 {
-            let segment = cursor.take(left.min(most));
+            let segment = cursor.take(left);
             let fetches = in_order && segment.len * 64 >= axis_bytes;
             // SAFETY: the segment lies within indices, its base within params, and its rows within the output.
             let good = unsafe {
-                let indices = self.indices.offset(segment.indices);
                 let picks = Picks {
                     params: self.params.offset(segment.params),
                     bound: pick.bound,
                     bad: self.in_place_of_bad(),
                     stride: pick.stride,
-                    indices: bodies::side_by_side(indices, pick.step, &mut room, segment.len),
+                    indices: self.indices.offset(segment.indices),
                     len: segment.len,
                     output,
                     prefetch: self.prefetch && !fetches,
@@ -107,7 +102,8 @@ impl<I: Index> Job<'_, '_, I> {
             bodies::prefetch_lines(next_axis, from, to);
             // SAFETY: done + len <= picks.len, so these are some of the caller's picks.
             let good = unsafe {
-                let (indices, output) = (picks.indices.add(done), picks.output.add(done * pick.size));
+                let indices = picks.indices.offset(pick.step * done.cast_signed());
+                let output = picks.output.add(done * pick.size);
                 pick_checked(self.level, pick, Picks { indices, len, output, ..picks })
             };
             all_good &= good;

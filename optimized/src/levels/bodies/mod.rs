@@ -13,7 +13,9 @@ pub(super) use checked_rows::{copy_rows, pick_elements};
 pub(super) use picked_rows::pick_rows;
 pub(super) use picks::pick_by_stride;
 #[allow(unused_imports, reason = "only some levels choose among the loops for single elements")]
-pub(super) use picks::{pick_checked, pick_one};
+pub(super) use picks::{PICKS_AHEAD, pick_checked, pick_one};
+#[allow(unused_imports, reason = "only some levels have loops of their own that ask ahead")]
+pub(super) use prefetch::prefetch;
 pub(super) use spread_rows::spread_rows;
 #[allow(unused_imports, reason = "only some levels store past the caches")]
 pub(super) use {

@@ -51,34 +51,30 @@ impl<I> Picks<I> {
     }
 }
 
-/// Indices without gaps: the given ones where they have none, else copies in `room`, which is cheaper than a kernel
-/// without vectors.
+/// Writes the same indices without gaps, in a type that loops are compiled for: cheaper than a kernel without vectors.
 ///
 /// # Safety
-/// For every `j < len`, `first + j * step` must be readable.
-///
-/// # Panics
-/// If there is no room for `len` copies.
-#[inline(always)]
+/// For every place `j` of the copies, `first + j * step` must be readable.
+#[inline]
 pub(crate) unsafe fn side_by_side<I: Index>(
     first: *const I,
     step: isize,
-    room: &mut [MaybeUninit<I>],
-    len: usize,
-) -> *const I {
+    copies: &mut [MaybeUninit<I::Wide>],
+) {
     if step == 1 {
-        return first;
+        // SAFETY: the caller's promise.
+        let indices = unsafe { std::slice::from_raw_parts(first, copies.len()) };
+        copies.iter_mut().zip(indices).for_each(|(copy, index)| _ = copy.write(index.widen()));
+        return;
     }
-    let copies = &mut room[..len];
     for (j, copy) in copies.iter_mut().enumerate() {
         // SAFETY: the caller's promise.
-        copy.write(unsafe { *first.offset(step * j.cast_signed()) });
+        copy.write(unsafe { *first.offset(step * j.cast_signed()) }.widen());
     }
-    copies.as_ptr().cast()
 }
 
 /// Elements to ask for ahead.
-const PICKS_AHEAD: usize = 48;
+pub(in crate::levels) const PICKS_AHEAD: usize = 48;
 
 /// Indices that are looked at together, in search of consecutive ones.
 const GROUP: usize = 16;
