@@ -2,7 +2,7 @@
 //! reason. Its id is `BACKEND:CASE`, and each of its cases names it.
 //!
 //! `text` makes the text for an issue of the library, and `script` the program in it. Two files beside the results are
-//! written by hand: `since.yaml` says in which versions a finding is, and `upstream.yaml` what came of it in the library.
+//! written by hand: `since.yaml` says in which versions a finding is, and `upstream.yaml` its state in the library.
 
 mod javascript;
 mod numpy;
@@ -143,11 +143,11 @@ fn shortened(typed: &str) -> String {
 pub struct Notes {
     /// In which versions a finding is, by a case that shows it.
     pub since: BTreeMap<String, String>,
-    /// What came of a finding in the library, by `BACKEND:CASE`, with the case to show.
+    /// The state of a finding in the library, by `BACKEND:CASE`, with the case to show.
     pub upstream: BTreeMap<String, Upstream>,
 }
 
-/// What came of a finding in the library.
+/// The state of a finding in the library.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Upstream {

@@ -308,7 +308,7 @@ pub struct Capability {
 }
 
 impl Identity {
-    /// The identity in printable text, whatever the backend sent.
+    /// The identity in printable text: control characters that the backend sent are escaped.
     #[must_use]
     pub fn shown(&self) -> Self {
         Self { name: name(&self.name), version: name(&self.version), language: name(&self.language) }

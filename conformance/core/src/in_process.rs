@@ -14,8 +14,7 @@ use crate::protocol::OutputMemory;
 
 /// A backend of this project that can fill its output buffers with garbage first.
 pub trait Poisonable: Backend {
-    /// Poisons the output buffers of later calls, or stops doing so. Poison reveals elements that a kernel does not write,
-    /// whatever was in memory before.
+    /// Poisons the output buffers of later calls, or stops doing so. Poison reveals elements that a kernel does not write.
     fn poison_outputs(&mut self, poison: bool);
 }
 

@@ -204,7 +204,7 @@ pub fn describe_allowed(allowed: &[Allowed]) -> String {
 /// The prefix of the text for [`Outcome::Unsupported`].
 pub(crate) const UNSUPPORTED: &str = "unsupported: ";
 
-/// An outcome in words. Safe to print, whatever the backend says.
+/// An outcome in words. Safe to print: control characters from the backend are escaped.
 #[must_use]
 pub fn describe_outcome(outcome: &Outcome) -> String {
     shown(&match outcome {

@@ -155,7 +155,7 @@ impl VariantCount {
     }
 }
 
-/// The variant that is meant for a run: `params` and `indices` stand for the operands of these roles, whatever their names.
+/// The variant that is meant for a run: `params` and `indices` stand for the operands of these roles.
 pub(crate) fn in_names_of<'v>(variant: &'v Variant, case: &Case) -> Cow<'v, Variant> {
     if variant.is_usual() {
         return Cow::Borrowed(variant);

@@ -18,7 +18,7 @@
 //! `inputs` writes calls and large tensors, and `replies` reads the answers. `client` sends a queue of calls
 //! through one session after another as processes die. It has two users: `worker` runs the cases that `run`
 //! distributes, with `batch` to collect the results, and [`Dialogue`] sends the calls of campaigns. `timer`
-//! has one process time calls. `piped` is a backend that nobody starts here: it is at the other end of standard input and output.
+//! has one process time calls. `piped` is a backend that was started elsewhere: it is at the other end of standard input and output.
 
 mod batch;
 mod child;

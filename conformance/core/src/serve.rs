@@ -401,7 +401,7 @@ mod tests {
 
     impl Answering for Threaded {
         fn describe(&self) -> Description {
-            unreachable!("nobody asks")
+            unreachable!("the tests send no `start`")
         }
 
         fn answer(&mut self, call: &Call) -> Result<Outcome, NoAnswer> {

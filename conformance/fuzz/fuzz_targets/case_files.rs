@@ -1,4 +1,4 @@
-//! Whatever a case file holds, the loader reads it or says what is wrong, and what it read can be asked.
+//! The loader reads a case file with any content or says what is wrong, and what it read can be asked.
 
 #![no_main]
 

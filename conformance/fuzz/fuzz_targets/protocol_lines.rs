@@ -1,4 +1,4 @@
-//! Whatever lines come in, `serve` answers each with one object of its `seq`, goes on to the end, and both built-in
+//! `serve` answers each line, also one that is no request, with one object of its `seq`, goes on to the end, and both built-in
 //! backends say the same.
 
 #![no_main]

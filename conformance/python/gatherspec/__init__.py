@@ -13,7 +13,7 @@
 `load` makes the library's array of a Tensor, `store` makes a Tensor of what the function returned; for NumPy arrays
 both are here: `numpy_load`, `numpy_store`, and for models of ONNX `onnx_operand`, `onnx_model`. An attribute that is an element,
 such as `fill_value`, comes through `load` too, with the shape (). An exception is an error without a code, and its traceback
-goes to standard error, as does whatever the library prints. `Unsupported` says that there is no such thing. After each call the kit stores the operands as well: one
+goes to standard error, as does anything that the library prints. `Unsupported` says that there is no such thing. After each call the kit stores the operands as well: one
 that the function wrote to is `input-changed`.
 
 A call may be made in several ways, its variants. `variants=LAYOUTS` of an operator declares that its operands may have any

@@ -1,5 +1,5 @@
-//! Cases in the formats that others run without an adapter. A test is a run for which the pages allow one output, whatever policies a
-//! backend has. No such format has errors, so the runs that must be refused are listed in the manifest.
+//! Cases in the formats that others run without an adapter. A test is a run for which the pages allow one output under every policy.
+//! No such format has errors, so the runs that must be refused are listed in the manifest.
 
 mod elements;
 mod folder;

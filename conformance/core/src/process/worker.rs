@@ -355,7 +355,7 @@ impl<'a> ProcessWorker<'a> {
         if let Some(line) = lines.first() {
             let (blame, trouble) = match self.client.read(line) {
                 Err(blamed) => blamed,
-                Ok(_) => (Blame::Due, Trouble::protocol("a line that nobody asked for")),
+                Ok(_) => (Blame::Due, Trouble::protocol("a line without a request")),
             };
             match (earlier(batch, blame), batch.last_sent()) {
                 (Some(sending), _) => batch.amend(sending, &answered_twice(), None),
