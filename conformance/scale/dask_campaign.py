@@ -6,7 +6,9 @@ Options that are not listed here go to `gatherspec fuzz`, such as --cases, --see
 """
 
 import argparse
+import ctypes
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -14,9 +16,16 @@ from pathlib import Path
 from dask.distributed import Client, LocalCluster, as_completed
 
 
+def end_with_the_worker():
+    """Has the kernel of Linux end this process with its parent. Else, when a worker dies, its shard would go on, and write to the
+    report of the process that runs the shard again."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
 def run_shard(command):
     """Runs one shard to its end. Returns the id of the process that ran it."""
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = subprocess.run(command, capture_output=True, text=True, preexec_fn=end_with_the_worker)
     if done.returncode not in (0, 1):  # 1: the shard found something, which its report says.
         raise RuntimeError(done.stderr)
     return os.getpid()
