@@ -2,9 +2,8 @@
 
 use std::str::FromStr;
 
-use serde::de::value::StrDeserializer;
-use serde::de::{self, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, MapAccess, SeqAccess};
-use serde::de::{Unexpected, VariantAccess, Visitor};
+use serde::de::{self, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess};
+use serde::de::{Unexpected, Visitor};
 use serde::forward_to_deserialize_any;
 
 use super::fault::{Fault, kind, unknown_key};
@@ -198,17 +197,15 @@ impl<'de> Deserializer<'de> for Site<'_> {
         self.deserialize_map(visitor)
     }
 
-    /// A word, or a mapping of one word to what it is about.
+    /// A word: no format has others.
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _: &'static str,
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Fault> {
-        self.or_explained(match &self.node.value {
-            Node::Mapping(entries) if entries.len() == 1 => visitor.visit_enum(self.keys(entries)),
-            _ => self.scalar("string scalar").and_then(|word| visitor.visit_enum(word.into_deserializer())),
-        })
+        let word = self.scalar("string scalar");
+        self.or_explained(word.and_then(|word| visitor.visit_enum(word.into_deserializer())))
     }
 
     forward_to_deserialize_any! {
@@ -242,67 +239,22 @@ struct Keys<'t> {
     value: Option<Site<'t>>,
 }
 
-impl<'t> Keys<'t> {
-    fn next<V>(&mut self, read: impl FnOnce(Key<'t>) -> Result<V, Fault>) -> Result<Option<V>, Fault> {
-        let Some((key, node)) = self.entries.next() else { return Ok(None) };
-        self.value = Some(Site { text: self.text, node, key: Some(&key.value), role: Role::Value });
-        read(Key { text: self.text, key }).map(Some)
-    }
-
-    fn value(&mut self) -> Result<Site<'t>, Fault> {
-        self.value.take().ok_or_else(|| Fault::Other("a key comes before its value".to_owned()))
-    }
-}
-
 impl<'de> MapAccess<'de> for Keys<'_> {
     type Error = Fault;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Fault> {
-        self.next(|key| seed.deserialize(key))
+        let Some((key, node)) = self.entries.next() else { return Ok(None) };
+        self.value = Some(Site { text: self.text, node, key: Some(&key.value), role: Role::Value });
+        seed.deserialize(Key { text: self.text, key }).map(Some)
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Fault> {
-        seed.deserialize(self.value()?)
+        let value = self.value.take();
+        seed.deserialize(value.ok_or_else(|| Fault::Other("a key comes before its value".to_owned()))?)
     }
 
     fn size_hint(&self) -> Option<usize> {
         Some(self.entries.len())
-    }
-}
-
-impl<'de> EnumAccess<'de> for Keys<'_> {
-    type Error = Fault;
-    type Variant = Self;
-
-    fn variant_seed<V: DeserializeSeed<'de>>(mut self, seed: V) -> Result<(V::Value, Self), Fault> {
-        match self.next(|key| seed.deserialize(key))? {
-            Some(variant) => Ok((variant, self)),
-            None => Err(Fault::Wanted(kind("string scalar"))),
-        }
-    }
-}
-
-impl<'de> VariantAccess<'de> for Keys<'_> {
-    type Error = Fault;
-
-    fn unit_variant(self) -> Result<(), Fault> {
-        Err(Fault::Wanted(kind("string scalar")))
-    }
-
-    fn newtype_variant_seed<T: DeserializeSeed<'de>>(mut self, seed: T) -> Result<T::Value, Fault> {
-        seed.deserialize(self.value()?)
-    }
-
-    fn tuple_variant<V: Visitor<'de>>(mut self, _: usize, visitor: V) -> Result<V::Value, Fault> {
-        self.value()?.deserialize_seq(visitor)
-    }
-
-    fn struct_variant<V: Visitor<'de>>(
-        mut self,
-        _: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, Fault> {
-        self.value()?.deserialize_map(visitor)
     }
 }
 
@@ -317,17 +269,11 @@ impl<'de> Deserializer<'de> for Key<'_> {
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         let Self { text, key } = self;
-        visitor.visit_str(&key.value).map_err(|fault| {
-            Fault::Explained(Box::new(match fault {
-                Fault::Explained(diagnostic) => *diagnostic,
-                Fault::UnknownKey { key: unknown, expected } => {
-                    unknown_key(text, key.defined, &unknown, expected)
-                }
-                Fault::UnknownWord { word, expected } => text
-                    .wrong(key.defined, format!("unknown word {}", Quoted(&word)))
-                    .help(format!("one of {} is expected", expected.join(" "))),
-                other => text.wrong(key.defined, other.to_string()),
-            }))
+        visitor.visit_str(&key.value).map_err(|fault| match fault {
+            Fault::UnknownKey { key: unknown, expected } => {
+                Fault::Explained(Box::new(unknown_key(text, key.defined, &unknown, expected)))
+            }
+            other => other,
         })
     }
 
@@ -342,17 +288,8 @@ impl<'de> Deserializer<'de> for Key<'_> {
         visitor.visit_newtype_struct(self)
     }
 
-    fn deserialize_enum<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        _: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, Fault> {
-        visitor.visit_enum(StrDeserializer::new(&self.key.value))
-    }
-
     forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct seq tuple
-        tuple_struct map struct identifier ignored_any
+        tuple_struct map struct enum identifier ignored_any
     }
 }
