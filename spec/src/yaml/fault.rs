@@ -46,17 +46,10 @@ impl de::Error for Fault {
     }
 }
 
+/// Serde asks for it. What the author of a file reads is the [explanation](super::Site::explain).
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::UnknownKey { key, .. } => write!(f, "unknown key {}", Quoted(key)),
-            Self::Missing(key) => write!(f, "`{key}` is missing"),
-            Self::UnknownWord { word, .. } => write!(f, "unknown word {}", Quoted(word)),
-            Self::Wanted(wanted) => write!(f, "this must be {wanted}"),
-            Self::Tagged => f.write_str("a tag is not part of the format"),
-            Self::Other(message) => f.write_str(message),
-            Self::Explained(diagnostic) => write!(f, "{diagnostic}"),
-        }
+        write!(f, "{self:?}")
     }
 }
 
