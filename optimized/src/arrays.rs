@@ -8,9 +8,9 @@ use ndarray::{ArrayD, ArrayRef, Dimension, IxDyn};
 
 use crate::element::Element;
 use crate::geometry::Geometry;
-use crate::index::Index;
 use crate::kernels::check::BadIndexFound;
 use crate::kernels::clone_elements::{clone_new, clone_over};
+use crate::kernels::compiled::Index;
 use crate::kernels::job::{Job, SpreadJob, Written};
 use crate::kernels::places::Places;
 use crate::kernels::strided::Strided;
@@ -214,7 +214,7 @@ impl<A: Element, I: Index> Arrays<'_, A, I> {
         if workers > 1 {
             job.split(workers);
         }
-        workers::share(workers, &|| job.work());
+        workers::share(workers, &|| I::spread(&job));
         job.finish().map_err(|_| self.offence())
     }
 
@@ -227,9 +227,9 @@ impl<A: Element, I: Index> Arrays<'_, A, I> {
             return Ok(Written::filled(output, fill));
         }
         let mut room = Geometry::room();
-        let job = Job::new(&mut room, self.shapes, (self.params, self.indices), output, &fill);
+        let mut job = Job::new(&mut room, self.shapes, (self.params, self.indices), output, &fill);
         let written = match self.workers(job.nanoseconds()) {
-            0..=1 => job.work_alone(),
+            0..=1 => I::work_alone(&mut job),
             count => shared(job, count),
         };
         written.map_err(|_| self.offence())
@@ -254,7 +254,7 @@ fn paying(nanoseconds: usize) -> usize {
 
 fn shared<'o, I: Index>(mut job: Job<'_, 'o, I>, count: usize) -> Result<Written<'o>, BadIndexFound> {
     job.split(count);
-    workers::share(count, &|| job.work());
+    workers::share(count, &|| I::work(&job));
     job.finish()
 }
 

@@ -3,43 +3,34 @@
 
 use gather_spec::NegativeIndex;
 
-/// An integer type that indices may have: `i8` to `i64` and `u8` to `u64`.
-///
-/// Sealed: kernels rely on the values that the methods give.
-pub trait Index: sealed::Sealed + Copy + Send + Sync + 'static {
-    #[doc(hidden)]
+/// An index as kernels see it: an integer, or one under a policy. The module is private, so no other crate implements it, and
+/// kernels may rely on what the methods give.
+pub trait Locate: Copy + Send + Sync + 'static {
     const SIGNED: bool;
 
     /// The type of at least 32 bits, with the same values, that loops over single elements are compiled for.
-    #[doc(hidden)]
-    type Wide: Index;
+    type Wide: Locate;
 
     /// The same value.
-    #[doc(hidden)]
     fn widen(self) -> Self::Wide;
 
-    /// What [`Index::locate`] makes of an index.
-    #[doc(hidden)]
+    /// What [`Locate::locate`] makes of an index.
     const MEANING: Meaning = Meaning::Itself;
 
     /// The value, exactly.
     fn value(self) -> i128;
 
     /// The place on an axis of `bound > 0` elements, and whether there is one; without one the place means nothing.
-    #[doc(hidden)]
     fn locate(self, bound: usize) -> (usize, bool);
 
     /// The same, where `-bound <= i < 0` means `i + bound`.
-    #[doc(hidden)]
     fn locate_from_either_end(self, bound: usize) -> (usize, bool);
 
     /// The Euclidean remainder by `bound > 0`.
-    #[doc(hidden)]
     fn remainder(self, bound: usize) -> usize;
 }
 
-/// What an index means, for kernels that do not ask [`Index::locate`].
-#[doc(hidden)]
+/// What an index means, for kernels that do not ask [`Locate::locate`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
     /// The place of its value.
@@ -54,14 +45,9 @@ pub enum Meaning {
     Remainder,
 }
 
-mod sealed {
-    pub trait Sealed {}
-}
-
 macro_rules! signed {
     ($($ty:ty as $wide:ty),+) => {$(
-        impl sealed::Sealed for $ty {}
-        impl Index for $ty {
+        impl Locate for $ty {
             const SIGNED: bool = true;
             type Wide = $wide;
 
@@ -104,8 +90,7 @@ macro_rules! signed {
 
 macro_rules! unsigned {
     ($($ty:ty as $wide:ty),+) => {$(
-        impl sealed::Sealed for $ty {}
-        impl Index for $ty {
+        impl Locate for $ty {
             const SIGNED: bool = false;
             type Wide = $wide;
 
@@ -151,8 +136,7 @@ macro_rules! under_a_policy {
         #[repr(transparent)]
         pub(crate) struct $name<I>(I);
 
-        impl<I: Index> sealed::Sealed for $name<I> {}
-        impl<I: Index> Index for $name<I> {
+        impl<I: Locate> Locate for $name<I> {
             const SIGNED: bool = I::SIGNED;
             const MEANING: Meaning = $meaning;
             type Wide = $name<I::Wide>;
@@ -202,7 +186,7 @@ under_a_policy! {
 
 /// The place of an index on an axis of `bound` elements; `None` if the index is bad.
 #[inline]
-pub(crate) fn place<I: Index>(index: I, bound: usize, negative: NegativeIndex) -> Option<usize> {
+pub(crate) fn place<I: Locate>(index: I, bound: usize, negative: NegativeIndex) -> Option<usize> {
     let (at, good) = match negative {
         NegativeIndex::Reject => index.locate(bound),
         NegativeIndex::Wrap => index.locate_from_either_end(bound),
@@ -212,7 +196,7 @@ pub(crate) fn place<I: Index>(index: I, bound: usize, negative: NegativeIndex) -
 
 /// The place on an axis of `bound > 0` elements nearest to where the index points.
 #[inline]
-pub(crate) fn nearest_place<I: Index>(index: I, bound: usize, negative: NegativeIndex) -> usize {
+pub(crate) fn nearest_place<I: Locate>(index: I, bound: usize, negative: NegativeIndex) -> usize {
     match negative {
         NegativeIndex::Reject => nearest(index, bound),
         NegativeIndex::Wrap => nearest(FromEitherEnd(index), bound),
@@ -221,16 +205,16 @@ pub(crate) fn nearest_place<I: Index>(index: I, bound: usize, negative: Negative
 
 /// The place of an index, or the end of the axis that it lies beyond.
 #[inline(always)]
-fn nearest<I: Index>(index: I, bound: usize) -> usize {
+fn nearest<I: Locate>(index: I, bound: usize) -> usize {
     let (at, good) = index.locate(bound);
     let end = if index.value().is_negative() { 0 } else { bound - 1 };
     if good { at } else { end }
 }
 
-/// [`Index::remainder`], without a division where the index lies less than one size outside its axis.
+/// [`Locate::remainder`], without a division where the index lies less than one size outside its axis.
 #[inline(always)]
 #[allow(clippy::cast_possible_truncation, reason = "a place below `bound`")]
-fn remainder<I: Index>(index: I, bound: usize) -> usize {
+fn remainder<I: Locate>(index: I, bound: usize) -> usize {
     let near = near_remainder(index, bound);
     if near < bound as u64 { near as usize } else { index.remainder(bound) }
 }
@@ -239,7 +223,7 @@ fn remainder<I: Index>(index: I, bound: usize) -> usize {
 /// other.
 #[inline(always)]
 #[allow(clippy::cast_possible_truncation, reason = "the low bits of a sum that is tested")]
-pub(crate) fn near_remainder<I: Index>(index: I, bound: usize) -> u64 {
+pub(crate) fn near_remainder<I: Locate>(index: I, bound: usize) -> u64 {
     let (value, size) = (index.value().cast_unsigned() as u64, bound as u64);
     let nearer = if I::SIGNED && value.cast_signed() < 0 {
         value.wrapping_add(size)
@@ -280,7 +264,7 @@ mod tests {
 
     #[test]
     fn remainders_near_the_axis_are_those_of_the_division() {
-        fn agree<I: Index>(indices: &[I]) {
+        fn agree<I: Locate>(indices: &[I]) {
             for bound in [1, 2, 3, 127, 128, 129, 255, 256, 257, 1 << 40] {
                 for index in indices {
                     assert_eq!(

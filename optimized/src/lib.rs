@@ -70,7 +70,7 @@ pub use api::{
 };
 pub use dispatch::LEVEL_VARIABLE;
 pub use element::Element;
-pub use index::Index;
+pub use kernels::compiled::Index;
 #[doc(hidden)]
 pub use kernels::placed_rows::PlacedRows;
 pub use levels::Level;

@@ -3,13 +3,13 @@
 
 use gather_spec::GatherError;
 
-use crate::index::Index;
+use crate::index::Locate;
 use crate::kernels::strided::Strided;
 use crate::shapes::{Selection, Shapes};
 
 /// The first bad index of a call, if there is one.
 #[cold]
-pub(crate) fn first_offender<I: Index>(shapes: Shapes<'_>, indices: Strided<'_, I>) -> Option<GatherError> {
+pub(crate) fn first_offender<I: Locate>(shapes: Shapes<'_>, indices: Strided<'_, I>) -> Option<GatherError> {
     let (vector, bounds) = components(shapes);
     // Without a dim for them, each index is a row of one component.
     let dim = Some(vector).filter(|dim| *dim < indices.shape().len());

@@ -6,7 +6,7 @@ use ndarray::{ArrayD, ArrayRef, Dimension};
 use crate::arrays::Arrays;
 use crate::element::Element;
 use crate::forms::{elements, nd, take, window};
-use crate::index::Index;
+use crate::kernels::compiled::Index;
 use crate::kernels::strided::Strided;
 use crate::levels::Level;
 use crate::options::Options;

@@ -2,7 +2,7 @@
 
 use gather_spec::{BadIndex, NegativeIndex, Profile};
 
-use crate::index::{Index, nearest_place, place};
+use crate::index::{Locate, nearest_place, place};
 
 /// The policies that a call runs under.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl Policies {
     }
 
     /// Whether an index without a place on its axis is an error under these policies.
-    pub(crate) fn refuses<I: Index>(self, index: I, bound: usize) -> bool {
+    pub(crate) fn refuses<I: Locate>(self, index: I, bound: usize) -> bool {
         match self.bad {
             Bad::Error => place(index, bound, self.negative).is_none(),
             // A remainder by 0 there is not.
@@ -48,7 +48,7 @@ impl Policies {
     /// The place of an index on an axis of `bound > 0` elements; `None` if the index is bad and the policies
     /// move it to no place.
     #[inline]
-    pub(crate) fn place<I: Index>(self, index: I, bound: usize) -> Option<usize> {
+    pub(crate) fn place<I: Locate>(self, index: I, bound: usize) -> Option<usize> {
         match self.bad {
             Bad::Error | Bad::Fill => place(index, bound, self.negative),
             Bad::Clamp => Some(nearest_place(index, bound, self.negative)),

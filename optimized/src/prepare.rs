@@ -7,7 +7,7 @@ use ndarray::{Array1, ArrayD, ArrayViewD, CowArray, s};
 use crate::answer::{Settings, allowed_len, no_view, stored};
 use crate::element::Element;
 use crate::forms;
-use crate::index::Index;
+use crate::kernels::compiled::Index;
 use crate::kernels::signed;
 use crate::output::Pool;
 use crate::plan::Plan;

@@ -4,7 +4,7 @@ use gather_spec::{NegativeIndex, Refusal};
 use ndarray::{ArrayD, ArrayRef, ArrayViewD, Axis, Dimension};
 
 use crate::element::Element;
-use crate::index::Index;
+use crate::kernels::compiled::Index;
 use crate::kernels::strided::{Strided, Strides, row_major};
 use crate::offender::{components, first_offender};
 use crate::output::{self, Pool, Pooled};

@@ -28,7 +28,7 @@ use gather_spec::{DimensionNumbers, Refusal};
 use crate::arrays::Arrays;
 use crate::element::Element;
 use crate::forms::{elements, nd, take, window};
-use crate::index::Index;
+use crate::kernels::compiled::Index;
 use crate::options::Options;
 use crate::plan::Plan;
 use crate::policy::Fill;

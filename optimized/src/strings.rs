@@ -21,7 +21,7 @@ use std::fmt;
 use gather_spec::{GatherError, Refusal};
 
 use crate::arrays::workers;
-use crate::index::Index;
+use crate::kernels::compiled::Index;
 use crate::kernels::copy_strings::{Copies, copy};
 pub use crate::offset::Offset;
 use crate::options::Options;

@@ -6,7 +6,7 @@ use gather_spec::NegativeIndex;
 
 use super::cursor::{Cursor, PlaneSegment, Segment};
 use crate::geometry::{Component, Geometry};
-use crate::index::{Index, place};
+use crate::index::{Locate, place};
 use crate::levels::Proof;
 use crate::levels::bodies::{self, IndexRows};
 use crate::policy::{Bad, Policies, under};
@@ -15,7 +15,7 @@ use crate::policy::{Bad, Policies, under};
 pub(super) const BLOCK: usize = 1024;
 
 /// Room for the offsets of a block, and which of its rows had a bad index.
-pub(super) struct Block {
+pub struct Block {
     offsets: [MaybeUninit<isize>; BLOCK],
     bad: [u64; BLOCK / 64],
     len: usize,
@@ -38,7 +38,7 @@ struct Kept {
 /// [`Block::check_once`] from where the first row would start if all its indices were 0. Nothing else creates
 /// them.
 #[derive(Clone, Copy)]
-pub(crate) struct CheckedIndices<'a> {
+pub struct CheckedIndices<'a> {
     offsets: &'a [isize],
     bad: &'a [u64],
 }
@@ -65,16 +65,16 @@ impl<'a> CheckedIndices<'a> {
 
 /// A bad index where bad indices are errors. Where it stands is found out later, by `offender`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct BadIndexFound;
+pub struct BadIndexFound;
 
 /// The indices of a job and how to read them.
 #[derive(Clone, Copy)]
-pub(super) struct Indices<'a, I> {
+pub struct Indices<'a, I> {
     /// The element at the multi-index of zeros.
-    pub first: *const I,
-    pub geometry: &'a Geometry,
-    pub policies: Policies,
-    pub level: Proof,
+    pub(crate) first: *const I,
+    pub(crate) geometry: &'a Geometry,
+    pub(crate) policies: Policies,
+    pub(crate) level: Proof,
 }
 
 impl Block {
@@ -89,7 +89,7 @@ impl Block {
     /// `indices.first` and `indices.geometry` must describe an array that is readable, and the cursor must be on that
     /// geometry with `most` rows left.
     #[inline]
-    pub(super) unsafe fn check<I: Index>(
+    pub(super) unsafe fn check<I: Locate>(
         &mut self,
         indices: Indices<'_, I>,
         cursor: &mut Cursor<'_>,
@@ -118,7 +118,7 @@ impl Block {
     /// As [`Block::check`], for a segment of the cursor with at most [`BLOCK`] rows. The geometry must be the same in each call,
     /// with an axis outside the innermost along which indices stay the same.
     #[inline]
-    pub(super) unsafe fn check_once<I: Index>(
+    pub(super) unsafe fn check_once<I: Locate>(
         &mut self,
         indices: Indices<'_, I>,
         segment: PlaneSegment,
@@ -140,7 +140,7 @@ impl Block {
     /// # Safety
     /// As [`Block::check_once`].
     #[inline(never)] // So that what runs for every slice stays short.
-    unsafe fn check_stretches<I: Index>(
+    unsafe fn check_stretches<I: Locate>(
         &mut self,
         indices: Indices<'_, I>,
         segment: PlaneSegment,
@@ -163,7 +163,7 @@ impl Block {
     /// # Safety
     /// The segment's index rows must be readable, and `segment.len` rows must have room after `self.len`.
     #[inline]
-    unsafe fn push<I: Index>(
+    unsafe fn push<I: Locate>(
         &mut self,
         indices: Indices<'_, I>,
         segment: Segment,
@@ -204,7 +204,7 @@ impl Block {
     ///
     /// # Safety
     /// As `push`.
-    unsafe fn push_forgiving<I: Index>(
+    unsafe fn push_forgiving<I: Locate>(
         offsets: &mut [MaybeUninit<isize>],
         bad: &mut [u64],
         start: usize,
@@ -243,7 +243,7 @@ impl Block {
 /// # Safety
 /// The row's components must be readable.
 #[inline(always)]
-unsafe fn forgiven_row<I: Index>(
+unsafe fn forgiven_row<I: Locate>(
     first: *const I,
     components: &[Component],
     base: isize,
@@ -271,7 +271,7 @@ pub(super) fn evenly(offsets: &mut [MaybeUninit<isize>], base: isize, step: isiz
 ///
 /// # Safety
 /// The row's components must be readable.
-unsafe fn one_row<I: Index>(
+unsafe fn one_row<I: Locate>(
     first: *const I,
     components: &[Component],
     base: isize,
@@ -291,7 +291,7 @@ unsafe fn one_row<I: Index>(
 ///
 /// # Safety
 /// As [`Block::push`].
-unsafe fn deep<I: Index>(
+unsafe fn deep<I: Locate>(
     first: *const I,
     indices: Indices<'_, I>,
     segment: Segment,
@@ -313,7 +313,7 @@ unsafe fn deep<I: Index>(
 /// # Safety
 /// As [`Block::push`], with as many components.
 #[inline]
-unsafe fn located<I: Index>(
+unsafe fn located<I: Locate>(
     first: *const I,
     geometry: &Geometry,
     level: Proof,
@@ -335,23 +335,19 @@ unsafe fn located<I: Index>(
 /// # Safety
 /// As [`Block::push`], with `D` components.
 #[inline]
-unsafe fn located_at_depth<I: Index, const D: usize>(
+unsafe fn located_at_depth<I: Locate, const D: usize>(
     first: *const I,
     geometry: &Geometry,
     level: Proof,
     segment: Segment,
     offsets: &mut [MaybeUninit<isize>],
 ) -> bool {
-    let components = &geometry.components;
-    let rows = IndexRows::<I, D> {
-        first,
-        step: segment.axis.indices,
-        at: std::array::from_fn(|c| components[c].at),
-        bounds: std::array::from_fn(|c| components[c].bound),
-        strides: std::array::from_fn(|c| components[c].stride),
-        base: segment.params,
-        base_step: segment.axis.params,
-    };
+    let (mut at, mut bounds, mut strides) = ([0; D], [0; D], [0; D]);
+    for (c, component) in geometry.components[..D].iter().enumerate() {
+        (at[c], bounds[c], strides[c]) = (component.at, component.bound, component.stride);
+    }
+    let (step, base, base_step) = (segment.axis.indices, segment.params, segment.axis.params);
+    let rows = IndexRows::<I, D> { first, step, at, bounds, strides, base, base_step };
     let dense =
         rows.step == D.cast_signed() && rows.base_step == 0 && (0..D).all(|c| rows.at[c] == c.cast_signed());
     // SAFETY: the rows are readable by the caller's promise, and dense where that is what is called.

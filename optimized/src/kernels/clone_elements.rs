@@ -17,7 +17,7 @@ use super::job::Written;
 use super::strided::Strided;
 use super::workers;
 use crate::geometry::Geometry;
-use crate::index::Index;
+use crate::kernels::compiled::Index;
 use crate::levels::bodies::{prefetch_lines, prefetch_pointees};
 use crate::policy::Bad;
 use crate::shapes::{Execution, Shapes};
@@ -190,7 +190,7 @@ impl<A: Clone + Default + Send + Sync, I: Index> Cloning<'_, A, I> {
         let mut left = rows.len();
         while left > 0 {
             // SAFETY: the geometry is that of these operands, and the cursor has `left` rows left.
-            let checked = unsafe { block.check(self.indices, &mut cursor, left)? };
+            let checked = unsafe { I::check(&mut block, self.indices, &mut cursor, left)? };
             let offsets = checked.offsets();
             let mut bad = checked.bad_rows().peekable();
             for (row, offset) in offsets.iter().enumerate() {

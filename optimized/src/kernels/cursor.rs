@@ -33,7 +33,7 @@ pub(super) struct PlaneSegment {
 }
 
 /// The place of the next row.
-pub(super) struct Cursor<'a> {
+pub struct Cursor<'a> {
     inner: RowAxis,
     /// Rows taken along the innermost axis.
     at: usize,

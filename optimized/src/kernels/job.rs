@@ -17,7 +17,7 @@ use super::pick::Pick;
 use super::planes::Along;
 use super::strided::Strided;
 use crate::geometry::{Geometry, RowAxis};
-use crate::index::Index;
+use crate::index::Locate;
 use crate::levels::Proof;
 use crate::levels::bodies::CheckedRows;
 use crate::policy::{Bad, Policies};
@@ -27,7 +27,7 @@ pub(crate) use spread::SpreadJob;
 
 /// One call on real arrays. Each part of the output belongs to the thread that took it, so all methods are
 /// safe.
-pub(crate) struct Job<'p, 'o, I> {
+pub struct Job<'p, 'o, I> {
     geometry: &'p Geometry,
     /// The element of params at the multi-index of zeros.
     params: *const u8,
@@ -73,7 +73,7 @@ const PARTS_PER_WORKER: usize = 4;
 /// Params larger than this do not stay in a core's own cache, so rows are prefetched.
 const CACHED_PARAMS: usize = 1 << 20;
 
-impl<'p, 'o, I: Index> Job<'p, 'o, I> {
+impl<'p, 'o, I: Locate> Job<'p, 'o, I> {
     /// The job of gathering into `output`; `room` keeps its geometry.
     ///
     /// # Panics
@@ -159,8 +159,8 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
     /// # Errors
     /// [`BadIndexFound`] if some index was bad.
     #[inline]
-    pub(crate) fn work_alone(self) -> Result<Written<'o>, BadIndexFound> {
-        // SAFETY: this owns the job, so nothing else writes any of its rows.
+    pub(crate) fn work_alone(&mut self) -> Result<Written<'o>, BadIndexFound> {
+        // SAFETY: nothing else has the job, so nothing else writes any of its rows.
         unsafe { self.run(0..self.geometry.row_count)? };
         Ok(Written(PhantomData))
     }
@@ -327,7 +327,7 @@ fn repeated(element: &[MaybeUninit<u8>]) -> [MaybeUninit<u8>; MOST_AT_ONCE] {
 }
 
 /// Proof that every element of a job's output has been written.
-pub(crate) struct Written<'a>(PhantomData<&'a mut [MaybeUninit<u8>]>);
+pub struct Written<'a>(PhantomData<&'a mut [MaybeUninit<u8>]>);
 
 impl<'o> Written<'o> {
     /// For kernels that have written all of an output without a job.

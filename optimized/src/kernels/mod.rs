@@ -23,6 +23,7 @@ use ndarray::{ArrayView, Dimension};
 mod caches;
 pub(crate) mod check;
 pub(crate) mod clone_elements;
+pub(crate) mod compiled;
 pub(crate) mod copy_strings;
 mod cursor;
 pub(crate) mod job;

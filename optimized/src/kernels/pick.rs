@@ -11,7 +11,7 @@ use super::caches;
 use super::check::BLOCK;
 use super::moves::{is_one_move, streams};
 use crate::geometry::Geometry;
-use crate::index::{FromEitherEnd, Index, Nearest, Remainder};
+use crate::index::{FromEitherEnd, Locate, Nearest, Remainder};
 use crate::levels::Proof;
 use crate::levels::bodies::{Picks, side_by_side};
 use crate::policy::{Bad, Policies};
@@ -37,7 +37,7 @@ pub(super) struct Pick {
 impl Pick {
     /// The kernel, if it fits.
     #[inline]
-    pub(super) fn of<I: Index>(geometry: &Geometry, policies: Policies) -> Option<Self> {
+    pub(super) fn of<I: Locate>(geometry: &Geometry, policies: Policies) -> Option<Self> {
         let ([component], Some(axis)) = (geometry.components.as_slice(), geometry.rows.last()) else {
             return None;
         };
@@ -58,12 +58,12 @@ impl Pick {
 }
 
 /// Whether negative indices count from the end.
-fn from_either_end<I: Index>(policies: Policies) -> bool {
+fn from_either_end<I: Locate>(policies: Policies) -> bool {
     I::SIGNED && policies.negative == NegativeIndex::Wrap
 }
 
 /// Whether indices of 32 or 64 bits into an axis of this many elements are good or bad as if they were signed.
-const fn like_signed<I: Index>(bound: usize) -> bool {
+const fn like_signed<I: Locate>(bound: usize) -> bool {
     size_of::<I>() == 8 || I::SIGNED || bound <= i32::MAX as usize
 }
 
@@ -73,7 +73,7 @@ const fn like_signed<I: Index>(bound: usize) -> bool {
 /// As [`crate::levels::bodies::pick_checked`], with elements of `pick.size` bytes, or as [`crate::levels::bodies::pick_rows`]; the
 /// indices lie `pick.step` apart.
 #[inline]
-pub(super) unsafe fn pick_checked<I: Index>(level: Proof, pick: Pick, picks: Picks<I>) -> bool {
+pub(super) unsafe fn pick_checked<I: Locate>(level: Proof, pick: Pick, picks: Picks<I>) -> bool {
     // SAFETY: the caller's promise. A negative index of one byte is at least 128 as an unsigned one.
     unsafe {
         if pick.table {
@@ -94,7 +94,7 @@ pub(super) unsafe fn pick_checked<I: Index>(level: Proof, pick: Pick, picks: Pic
 ///
 /// # Safety
 /// As [`pick_checked`].
-unsafe fn pick_copies<I: Index>(level: Proof, pick: Pick, picks: Picks<I>) -> bool {
+unsafe fn pick_copies<I: Locate>(level: Proof, pick: Pick, picks: Picks<I>) -> bool {
     let mut room = [MaybeUninit::<I::Wide>::uninit(); BLOCK];
     let mut all_good = true;
     for done in (0..picks.len).step_by(BLOCK) {
@@ -117,7 +117,7 @@ unsafe fn pick_copies<I: Index>(level: Proof, pick: Pick, picks: Picks<I>) -> bo
 /// # Safety
 /// As [`pick_checked`].
 #[inline]
-unsafe fn pick_dense<I: Index>(level: Proof, pick: Pick, picks: Picks<I>) -> bool {
+unsafe fn pick_dense<I: Locate>(level: Proof, pick: Pick, picks: Picks<I>) -> bool {
     let from_either_end = from_either_end::<I>(pick.policies);
     // SAFETY: the caller's promise; an index under policies has the layout of an index, and so has a signed one.
     unsafe {
@@ -140,7 +140,7 @@ unsafe fn pick_dense<I: Index>(level: Proof, pick: Pick, picks: Picks<I>) -> boo
 /// # Safety
 /// As [`crate::levels::bodies::pick_checked`], with elements of `size` bytes, or as [`crate::levels::bodies::pick_rows`].
 #[inline]
-unsafe fn pick_or_copy<I: Index>(level: Proof, size: usize, picks: Picks<I>) -> bool {
+unsafe fn pick_or_copy<I: Locate>(level: Proof, size: usize, picks: Picks<I>) -> bool {
     // SAFETY: the caller's promise.
     unsafe { if is_one_move(size) { pick_sized(level, size, picks) } else { level.pick_rows(picks, size) } }
 }
@@ -148,7 +148,7 @@ unsafe fn pick_or_copy<I: Index>(level: Proof, size: usize, picks: Picks<I>) -> 
 /// # Safety
 /// As [`crate::levels::bodies::pick_checked`], with elements of `size` bytes, one of 1, 2, 4, 8, 16.
 #[inline]
-unsafe fn pick_sized<I: Index>(level: Proof, size: usize, picks: Picks<I>) -> bool {
+unsafe fn pick_sized<I: Locate>(level: Proof, size: usize, picks: Picks<I>) -> bool {
     // SAFETY: the caller's promise.
     unsafe {
         match size {
@@ -188,7 +188,7 @@ mod tests {
     }
 
     /// Picks the elements at these places, and holds the output and 64 bytes on either side to what must be there.
-    fn pick<I: Index + From<u8>>(places: &[u8], how: How) {
+    fn pick<I: Locate + From<u8>>(places: &[u8], how: How) {
         let How { level, size, begin, stream, prefetch } = how;
         let indices: Vec<I> = places.iter().map(|place| I::from(*place)).collect();
         let params: Vec<u8> = (0..BOUND * size).map(byte_of_axis).collect();

@@ -7,7 +7,7 @@ use std::ptr::copy_nonoverlapping;
 use super::cursor::PlaneSegment;
 use super::moves::is_one_move;
 use crate::geometry::Geometry;
-use crate::index::Index;
+use crate::index::Locate;
 use crate::policy::{Policies, under};
 
 /// How the jobs that this kernel fits pick: rows of the geometry that are as short as an element, one component.
@@ -70,7 +70,7 @@ impl Along {
 /// must be readable; from `params`, moved by `r * rows_axis.params + j * axis.params`, all `bound > 0` elements of the axis
 /// must be readable; `output` must have room for `rows * len` elements; and `bad`, if there is one, must be an element.
 #[inline]
-pub(super) unsafe fn pick<I: Index>(along: Along, plane: Plane<I>) -> bool {
+pub(super) unsafe fn pick<I: Locate>(along: Along, plane: Plane<I>) -> bool {
     let Plane { params, indices, output, bad, segment } = plane;
     // SAFETY: the caller's promise; an index under policies has the layout of an index.
     unsafe {
@@ -85,7 +85,7 @@ pub(super) unsafe fn pick<I: Index>(along: Along, plane: Plane<I>) -> bool {
 /// # Safety
 /// As [`pick`].
 #[inline]
-unsafe fn pick_sized<I: Index>(along: Along, plane: Plane<I>) -> bool {
+unsafe fn pick_sized<I: Locate>(along: Along, plane: Plane<I>) -> bool {
     // SAFETY: the caller's promise.
     unsafe {
         match along.size {
@@ -100,7 +100,7 @@ unsafe fn pick_sized<I: Index>(along: Along, plane: Plane<I>) -> bool {
 
 /// # Safety
 /// As [`pick`], with elements of `SIZE` bytes.
-unsafe fn pick_plane<I: Index, const SIZE: usize>(along: Along, plane: Plane<I>) -> bool {
+unsafe fn pick_plane<I: Locate, const SIZE: usize>(along: Along, plane: Plane<I>) -> bool {
     let PlaneSegment { rows, len, axis, rows_axis, .. } = plane.segment;
     let mut output = plane.output;
     for row in 0..rows {

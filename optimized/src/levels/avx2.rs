@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 use super::bodies::{self, CheckedRows, IndexRows, Picks};
 use super::entries::{self, Entries};
 use super::tables;
-use crate::index::Index;
+use crate::index::Locate;
 
 /// Proof that the processor has AVX2.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +23,7 @@ impl Entries for Avx2 {
     entries::compiled!("avx2");
 
     #[target_feature(enable = "avx2")]
-    unsafe fn pick_checked<I: Index, const SIZE: usize>(self, picks: Picks<I>) -> bool {
+    unsafe fn pick_checked<I: Locate, const SIZE: usize>(self, picks: Picks<I>) -> bool {
         // SAFETY: the caller's promise.
         unsafe { bodies::pick_by_stride::<I, SIZE>(picks) }
     }

@@ -8,7 +8,7 @@ use super::bodies::{self, CheckedRows, IndexRows, Picks};
 use super::entries::{self, Entries};
 use super::tables;
 use super::vectors;
-use crate::index::Index;
+use crate::index::Locate;
 
 /// Proof that the processor has AVX-512 F, BW, DQ and VL.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +30,7 @@ impl Entries for Avx512 {
     entries::compiled!("avx512f,avx512bw,avx512dq,avx512vl");
 
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-    unsafe fn pick_checked<I: Index, const SIZE: usize>(self, picks: Picks<I>) -> bool {
+    unsafe fn pick_checked<I: Locate, const SIZE: usize>(self, picks: Picks<I>) -> bool {
         // SAFETY: the caller's promise.
         unsafe {
             if picks.stride != SIZE.cast_signed() {

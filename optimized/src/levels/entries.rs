@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 
 use super::bodies::{CheckedRows, IndexRows, Picks};
-use crate::index::Index;
+use crate::index::Locate;
 
 /// The entries of a level. The type is the proof that the processor has it: only its `detect` makes a value. An entry is
 /// `unsafe` so that it may be compiled for the level's instructions.
@@ -12,7 +12,7 @@ pub(super) trait Entries: Copy {
     ///
     /// # Safety
     /// As [`super::bodies::check`]; the rows must be dense.
-    unsafe fn check_dense<I: Index, const D: usize>(
+    unsafe fn check_dense<I: Locate, const D: usize>(
         self,
         rows: IndexRows<I, D>,
         offsets: &mut [MaybeUninit<isize>],
@@ -58,7 +58,7 @@ pub(super) trait Entries: Copy {
     ///
     /// # Safety
     /// As [`super::bodies::pick_checked`].
-    unsafe fn pick_checked<I: Index, const SIZE: usize>(self, picks: Picks<I>) -> bool;
+    unsafe fn pick_checked<I: Locate, const SIZE: usize>(self, picks: Picks<I>) -> bool;
 
     /// Looks up elements of `size` bytes in a table of at most 256 that registers hold, one per index; `false` if any index was bad,
     /// and `None` if the level has no such table or there are too few indices.
@@ -71,7 +71,7 @@ pub(super) trait Entries: Copy {
     ///
     /// # Safety
     /// As [`super::bodies::pick_rows`].
-    unsafe fn pick_rows<I: Index>(self, picks: Picks<I>, row_bytes: usize) -> bool;
+    unsafe fn pick_rows<I: Locate>(self, picks: Picks<I>, row_bytes: usize) -> bool;
 }
 
 /// Defines `stream_rows`, a function that copies rows past the caches in vectors of a type: with the level's features, the
@@ -131,7 +131,7 @@ macro_rules! stream_rows {
 macro_rules! compiled {
     ($features:literal) => {
         #[target_feature(enable = $features)]
-        unsafe fn check_dense<I: Index, const D: usize>(
+        unsafe fn check_dense<I: Locate, const D: usize>(
             self,
             rows: IndexRows<I, D>,
             offsets: &mut [MaybeUninit<isize>],
@@ -152,7 +152,7 @@ macro_rules! compiled {
         }
 
         #[target_feature(enable = $features)]
-        unsafe fn pick_rows<I: Index>(self, picks: Picks<I>, row_bytes: usize) -> bool {
+        unsafe fn pick_rows<I: Locate>(self, picks: Picks<I>, row_bytes: usize) -> bool {
             // SAFETY: the caller's promise.
             unsafe { super::wide::pick_rows(picks, row_bytes) }
         }

@@ -35,7 +35,7 @@ use std::str::FromStr;
 
 use self::bodies::{CheckedRows, IndexRows, Picks};
 use self::entries::Entries;
-use crate::index::Index;
+use crate::index::Locate;
 
 /// Takes `module => Type: "Summary.", if <platform>;` for each level. The name of a level is that of its module.
 macro_rules! levels {
@@ -88,7 +88,7 @@ macro_rules! levels {
             /// # Safety
             /// As [`bodies::check`]; the rows must be dense.
             #[inline]
-            pub(crate) unsafe fn check_dense<I: Index, const D: usize>(
+            pub(crate) unsafe fn check_dense<I: Locate, const D: usize>(
                 self,
                 rows: IndexRows<I, D>,
                 offsets: &mut [MaybeUninit<isize>],
@@ -173,7 +173,7 @@ macro_rules! levels {
             /// # Safety
             /// As [`bodies::pick_rows`].
             #[inline]
-            pub(crate) unsafe fn pick_rows<I: Index>(self, picks: Picks<I>, row_bytes: usize) -> bool {
+            pub(crate) unsafe fn pick_rows<I: Locate>(self, picks: Picks<I>, row_bytes: usize) -> bool {
                 // SAFETY: the proof of the level, and the caller's promise.
                 unsafe {
                     match self {
@@ -187,7 +187,7 @@ macro_rules! levels {
             /// # Safety
             /// As [`bodies::pick_checked`].
             #[inline]
-            pub(crate) unsafe fn pick_checked<I: Index, const SIZE: usize>(self, picks: Picks<I>) -> bool {
+            pub(crate) unsafe fn pick_checked<I: Locate, const SIZE: usize>(self, picks: Picks<I>) -> bool {
                 // SAFETY: the proof of the level, and the caller's promise.
                 unsafe {
                     match self {

@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 
 use super::bodies::{self, CheckedRows, IndexRows, Picks};
 use super::entries::Entries;
-use crate::index::Index;
+use crate::index::Locate;
 
 /// Proof of what needs none.
 #[derive(Clone, Copy, Debug)]
@@ -19,7 +19,7 @@ impl Portable {
 }
 
 impl Entries for Portable {
-    unsafe fn check_dense<I: Index, const D: usize>(
+    unsafe fn check_dense<I: Locate, const D: usize>(
         self,
         rows: IndexRows<I, D>,
         offsets: &mut [MaybeUninit<isize>],
@@ -46,7 +46,7 @@ impl Entries for Portable {
         bodies::pick_elements::<SIZE>(rows, output);
     }
 
-    unsafe fn pick_rows<I: Index>(self, picks: Picks<I>, row_bytes: usize) -> bool {
+    unsafe fn pick_rows<I: Locate>(self, picks: Picks<I>, row_bytes: usize) -> bool {
         // SAFETY: the caller's promise.
         unsafe { bodies::pick_rows::<I, false>(picks, row_bytes) }
     }
@@ -55,7 +55,7 @@ impl Entries for Portable {
         None
     }
 
-    unsafe fn pick_checked<I: Index, const SIZE: usize>(self, picks: Picks<I>) -> bool {
+    unsafe fn pick_checked<I: Locate, const SIZE: usize>(self, picks: Picks<I>) -> bool {
         // SAFETY: the caller's promise.
         unsafe { bodies::pick_by_stride::<I, SIZE>(picks) }
     }

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use crate::index::{Index, Meaning};
+use crate::index::{Locate, Meaning};
 
 /// Indices of a group.
 pub(super) const GROUP: usize = 16;
@@ -21,13 +21,13 @@ pub(super) enum Group {
     Mixed,
 }
 
-/// A function from a vector of indices to two masks: lanes whose index has a place by [`Index::locate`],
+/// A function from a vector of indices to two masks: lanes whose index has a place by [`Locate::locate`],
 /// without those whose remainder takes a division, and lanes whose index is its own place.
 macro_rules! tested {
     ($name:ident, $mask:ty, $negative:ident, $mask_add:ident, $sub:ident, $below:ident) => {
         #[inline]
         #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-        fn $name<I: Index>(values: __m512i, bound: __m512i) -> ($mask, $mask) {
+        fn $name<I: Locate>(values: __m512i, bound: __m512i) -> ($mask, $mask) {
             let unmoved = $below(values, bound);
             let negative = || if I::SIGNED { $negative(values) } else { 0 };
             let good = match I::MEANING {
@@ -67,7 +67,7 @@ tested!(
 /// `indices` must be sixteen readable indices.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-pub(super) unsafe fn test<I: Index>(indices: *const I, bound: usize) -> Group {
+pub(super) unsafe fn test<I: Locate>(indices: *const I, bound: usize) -> Group {
     let bound = i32::try_from(bound).unwrap_or(i32::MAX);
     let (good, unmoved) = if size_of::<I>() == 4 {
         // SAFETY: the caller's promise.
@@ -95,7 +95,7 @@ pub(super) unsafe fn test<I: Index>(indices: *const I, bound: usize) -> Group {
 /// `indices` must be sixteen readable indices.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-pub(super) unsafe fn ascend<I: Index>(indices: *const I) -> bool {
+pub(super) unsafe fn ascend<I: Locate>(indices: *const I) -> bool {
     // SAFETY: the caller's promise: the first is read, and all of them in one vector or in two.
     unsafe {
         if size_of::<I>() == 4 {

@@ -5,12 +5,11 @@
 
 use std::arch::asm;
 use std::arch::x86_64::*;
-use std::array::from_fn;
-use std::mem::{MaybeUninit, transmute_copy, zeroed};
+use std::mem::{MaybeUninit, transmute, zeroed};
 
 use super::bodies::{PICKS_AHEAD, Picks, prefetch};
 use super::sixteen::{GROUP, Group, LONGEST, ascend, test};
-use crate::index::{Index, Meaning, near_remainder};
+use crate::index::{Locate, Meaning, near_remainder};
 
 /// The bytes of a line.
 const LINE: usize = 64;
@@ -26,7 +25,7 @@ pub(super) const fn fit<I>(picks: &Picks<I>) -> bool {
 /// # Safety
 /// As [`super::bodies::pick_checked`].
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-pub(super) unsafe fn pick<I: Index, const SIZE: usize>(picks: Picks<I>) -> bool {
+pub(super) unsafe fn pick<I: Locate, const SIZE: usize>(picks: Picks<I>) -> bool {
     // SAFETY: the caller's promise.
     unsafe {
         if picks.prefetch {
@@ -44,7 +43,7 @@ pub(super) unsafe fn pick<I: Index, const SIZE: usize>(picks: Picks<I>) -> bool 
 /// As [`pick`].
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-unsafe fn pick_groups<I: Index, const SIZE: usize, const FAR: bool>(picks: Picks<I>) -> bool {
+unsafe fn pick_groups<I: Locate, const SIZE: usize, const FAR: bool>(picks: Picks<I>) -> bool {
     let last = picks.len - GROUP;
     // Streamed stores are for whole lines, which a group of shorter elements does not fill.
     let stream = picks.stream && GROUP * SIZE >= LINE;
@@ -80,7 +79,7 @@ unsafe fn pick_groups<I: Index, const SIZE: usize, const FAR: bool>(picks: Picks
 /// As [`pick_group`].
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-unsafe fn request_group<I: Index, const SIZE: usize>(picks: &Picks<I>, j: usize) {
+unsafe fn request_group<I: Locate, const SIZE: usize>(picks: &Picks<I>, j: usize) {
     let Picks { params, bound, indices, .. } = *picks;
     // SAFETY: the group's indices are readable.
     unsafe {
@@ -107,7 +106,9 @@ fn request(element: impl Fn(usize) -> *const u8) {
         prefetch(first);
         prefetch(last);
     } else {
-        (0..GROUP).for_each(|at| prefetch(element(at)));
+        for at in 0..GROUP {
+            prefetch(element(at));
+        }
     }
 }
 
@@ -115,7 +116,7 @@ fn request(element: impl Fn(usize) -> *const u8) {
 /// As [`super::bodies::pick_checked`], with picks that [`fit`] and `j + GROUP <= len`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-unsafe fn pick_group<I: Index, const SIZE: usize, const FAR: bool>(picks: &Picks<I>, j: usize) -> bool {
+unsafe fn pick_group<I: Locate, const SIZE: usize, const FAR: bool>(picks: &Picks<I>, j: usize) -> bool {
     let Picks { params, bound, bad, indices, output, stream, .. } = *picks;
     let mut all_good = true;
     // SAFETY: the group's indices are readable, and its output has room; good places are below the bound, and what is read
@@ -131,8 +132,7 @@ unsafe fn pick_group<I: Index, const SIZE: usize, const FAR: bool>(picks: &Picks
                     && value(index(GROUP - 1)).wrapping_sub(value(index(0))) == GROUP - 1
                     && ascend(indices) =>
             {
-                let first = params.add(value(index(0)) * SIZE).cast::<__m128i>();
-                from_fn(|at| first.add(at).read_unaligned())
+                params.add(value(index(0)) * SIZE).cast::<[__m128i; SIZE]>().read_unaligned()
             }
             Group::Unmoved => chunks(|at| params.add(value(index(at)) * SIZE)),
             Group::Moved => chunks(|at| params.add(moved(index(at), bound) * SIZE)),
@@ -147,7 +147,9 @@ unsafe fn pick_group<I: Index, const SIZE: usize, const FAR: bool>(picks: &Picks
                 _mm512_stream_si512(output.add(at).cast(), joined(&chunks[at..]));
             }
         } else {
-            (0..SIZE).for_each(|at| _mm_storeu_si128(output.add(at), chunks[at]));
+            for (at, chunk) in chunks.into_iter().enumerate() {
+                _mm_storeu_si128(output.add(at), chunk);
+            }
         }
     }
     all_good
@@ -168,14 +170,14 @@ fn joined(chunks: &[__m128i]) -> __m512i {
     clippy::cast_sign_loss,
     reason = "the place is below the bound of an axis"
 )]
-fn value<I: Index>(index: I) -> usize {
+fn value<I: Locate>(index: I) -> usize {
     index.value() as usize
 }
 
 /// The place of an index that has one, its remainder taking no division.
 #[inline(always)]
 #[allow(clippy::cast_possible_truncation, reason = "the place is below the bound of an axis")]
-fn moved<I: Index>(index: I, bound: usize) -> usize {
+fn moved<I: Locate>(index: I, bound: usize) -> usize {
     match I::MEANING {
         Meaning::Remainder => near_remainder(index, bound) as usize,
         _ => index.locate(bound).0,
@@ -208,21 +210,18 @@ unsafe fn chunk_of<const SIZE: usize>(mut element: impl FnMut(usize) -> *const u
         match SIZE {
             1 => bytes(element),
             2 => words(element),
-            4 => parts::<MaybeUninit<u32>, 4>(element),
-            8 => parts::<MaybeUninit<u64>, 2>(element),
+            // The compiler inserts these one by one.
+            4 => {
+                let mut part = |at| element(at).cast::<MaybeUninit<u32>>().read_unaligned();
+                transmute::<[MaybeUninit<u32>; 4], __m128i>([part(0), part(1), part(2), part(3)])
+            }
+            8 => {
+                let mut part = |at| element(at).cast::<MaybeUninit<u64>>().read_unaligned();
+                transmute::<[MaybeUninit<u64>; 2], __m128i>([part(0), part(1)])
+            }
             _ => element(0).cast::<__m128i>().read_unaligned(),
         }
     }
-}
-
-/// Elements of four or eight bytes, which the compiler inserts one by one.
-///
-/// # Safety
-/// As [`chunk_of`], with elements of the size of `T`, `COUNT` of which make 16 bytes.
-#[inline(always)]
-unsafe fn parts<T, const COUNT: usize>(mut element: impl FnMut(usize) -> *const u8) -> __m128i {
-    // SAFETY: the caller's promise; 16 bytes of any kind are a vector.
-    unsafe { transmute_copy(&from_fn::<T, COUNT, _>(|at| element(at).cast::<T>().read_unaligned())) }
 }
 
 /// Elements of one or two bytes, inserted by an instruction. The compiler would do so only with numbers, which elements that

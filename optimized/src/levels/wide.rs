@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 
 use super::bodies::{self, CheckedRows, Picks};
-use crate::index::Index;
+use crate::index::Locate;
 
 /// [`Entries::copy_rows`](super::entries::Entries::copy_rows).
 #[target_feature(enable = "avx2")]
@@ -26,7 +26,7 @@ pub(super) unsafe fn spread_rows(rows: CheckedRows<'_>, output: *mut u8, places:
 /// # Safety
 /// As [`bodies::pick_rows`].
 #[target_feature(enable = "avx2")]
-pub(super) unsafe fn pick_rows<I: Index>(picks: Picks<I>, row_bytes: usize) -> bool {
+pub(super) unsafe fn pick_rows<I: Locate>(picks: Picks<I>, row_bytes: usize) -> bool {
     // SAFETY: the caller's promise.
     unsafe { bodies::pick_rows::<I, true>(picks, row_bytes) }
 }

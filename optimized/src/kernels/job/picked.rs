@@ -1,7 +1,7 @@
 //! Rows taken straight from indices, without a block of offsets between: one at a time, or in planes.
 
 use super::Job;
-use crate::index::Index;
+use crate::index::Locate;
 use crate::kernels::check::BadIndexFound;
 use crate::kernels::cursor::Cursor;
 use crate::kernels::moves::is_one_move;
@@ -13,7 +13,7 @@ use crate::policy::Bad;
 /// Picks between two requests for lines of the next axis: more lines at a time than a core can wait for are late.
 const PICKS_PER_FETCH: usize = 32;
 
-impl<I: Index> Job<'_, '_, I> {
+impl<I: Locate> Job<'_, '_, I> {
     /// # Safety
     /// As `run`: `output` must be the place of the next `left` rows of the cursor.
     pub(super) unsafe fn pick(

@@ -4,11 +4,11 @@
 use std::mem::MaybeUninit;
 
 use super::Job;
-use crate::index::Index;
+use crate::index::Locate;
 use crate::kernels::check::{BLOCK, BadIndexFound, Block};
 use crate::kernels::cursor::Cursor;
 
-impl<I: Index> Job<'_, '_, I> {
+impl<I: Locate> Job<'_, '_, I> {
     /// # Safety
     /// As `run`: the cursor must have `left` rows left, and `output` be their place.
     pub(super) unsafe fn run_repeated(

@@ -5,12 +5,12 @@ use std::ops::Range;
 
 use super::Job;
 use crate::geometry::RowAxis;
-use crate::index::Index;
+use crate::index::Locate;
 use crate::kernels::check::{BadIndexFound, Block};
 use crate::kernels::cursor::Cursor;
 use crate::kernels::tiles::{self, Tiles};
 
-impl<I: Index> Job<'_, '_, I> {
+impl<I: Locate> Job<'_, '_, I> {
     /// # Safety
     /// `output` must be the output of these rows, which must be whole slices along the innermost axis.
     pub(super) unsafe fn run_scattered(

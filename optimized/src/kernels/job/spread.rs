@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::Job;
 use crate::geometry::Geometry;
-use crate::index::Index;
+use crate::index::Locate;
 use crate::kernels::check::{BLOCK, BadIndexFound, Block, evenly};
 use crate::kernels::cursor::Cursor;
 use crate::kernels::places::Places;
@@ -17,7 +17,7 @@ use crate::policy::Bad;
 use crate::shapes::Shapes;
 
 /// One call on real arrays, whose output has any layout.
-pub(crate) struct SpreadJob<'p, 'o, I> {
+pub struct SpreadJob<'p, 'o, I> {
     job: Job<'p, 'o, I>,
     /// The rows of the job as they lie in the output: what a row axis says of params is said of the output here.
     places: Geometry,
@@ -29,7 +29,7 @@ pub(crate) struct SpreadJob<'p, 'o, I> {
 /// start.
 const LONG_RUN: usize = 256;
 
-impl<'p, 'o, I: Index> SpreadJob<'p, 'o, I> {
+impl<'p, 'o, I: Locate> SpreadJob<'p, 'o, I> {
     /// The job of gathering into `output`; `room` keeps its geometry.
     ///
     /// # Panics

@@ -2,7 +2,7 @@
 
 use std::mem::MaybeUninit;
 
-use crate::index::Index;
+use crate::index::Locate;
 
 /// Index rows of depth `D` and what they select from.
 #[derive(Clone, Copy)]
@@ -27,7 +27,7 @@ pub(crate) struct IndexRows<I, const D: usize> {
 /// # Safety
 /// For every row `j < offsets.len()` and component `c`, `first + j * step + at[c]` must be readable.
 #[inline(always)]
-pub(crate) unsafe fn check<I: Index, const D: usize, const DENSE: bool>(
+pub(crate) unsafe fn check<I: Locate, const D: usize, const DENSE: bool>(
     rows: IndexRows<I, D>,
     offsets: &mut [MaybeUninit<isize>],
 ) -> bool {

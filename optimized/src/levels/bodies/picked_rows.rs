@@ -3,7 +3,7 @@
 use super::picks::Picks;
 use super::prefetch::Requests;
 use super::rows::{self, CopyRow, EachRow};
-use crate::index::Index;
+use crate::index::Locate;
 
 /// Rows by an index each.
 struct Picked<I> {
@@ -18,14 +18,14 @@ struct Picked<I> {
 /// `indices` must be `len` readable indices, `params` the start of `bound > 0` rows of `row_bytes` bytes, `stride` bytes apart,
 /// and `output` of room for `len` rows.
 #[inline(always)]
-pub(in crate::levels) unsafe fn pick_rows<I: Index, const WIDE: bool>(
+pub(in crate::levels) unsafe fn pick_rows<I: Locate, const WIDE: bool>(
     picks: Picks<I>,
     row_bytes: usize,
 ) -> bool {
     rows::by_length::<_, WIDE>(Picked { picks, row_bytes })
 }
 
-impl<I: Index> EachRow for Picked<I> {
+impl<I: Locate> EachRow for Picked<I> {
     /// Whether all indices were good.
     type Output = bool;
 

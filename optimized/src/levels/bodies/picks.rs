@@ -1,11 +1,10 @@
 //! Elements straight from indices, the bounds tested in the same loop.
 
-use std::array::from_fn;
 use std::mem::MaybeUninit;
 use std::ptr::copy_nonoverlapping;
 
 use super::prefetch::prefetch;
-use crate::index::Index;
+use crate::index::Locate;
 
 /// Dense indices of depth 1 into an axis, one element per index.
 #[derive(Clone, Copy)]
@@ -56,7 +55,7 @@ impl<I> Picks<I> {
 /// # Safety
 /// For every place `j` of the copies, `first + j * step` must be readable.
 #[inline]
-pub(crate) unsafe fn side_by_side<I: Index>(
+pub(crate) unsafe fn side_by_side<I: Locate>(
     first: *const I,
     step: isize,
     copies: &mut [MaybeUninit<I::Wide>],
@@ -84,7 +83,7 @@ const GROUP: usize = 16;
 /// # Safety
 /// As [`pick_checked`].
 #[inline(always)]
-pub(in crate::levels) unsafe fn pick_by_stride<I: Index, const SIZE: usize>(picks: Picks<I>) -> bool {
+pub(in crate::levels) unsafe fn pick_by_stride<I: Locate, const SIZE: usize>(picks: Picks<I>) -> bool {
     // SAFETY: the caller's promise.
     unsafe {
         if picks.stride == SIZE.cast_signed() {
@@ -102,7 +101,7 @@ pub(in crate::levels) unsafe fn pick_by_stride<I: Index, const SIZE: usize>(pick
 /// `indices` must be `len` readable indices, `params` the start of `bound > 0` elements of `SIZE` bytes, `stride` bytes
 /// apart, `output` of room for `len` elements, and `bad`, if there is one, must be an element.
 #[inline(always)]
-pub(in crate::levels) unsafe fn pick_checked<I: Index, const SIZE: usize, const GAPS: bool>(
+pub(in crate::levels) unsafe fn pick_checked<I: Locate, const SIZE: usize, const GAPS: bool>(
     picks: Picks<I>,
 ) -> bool {
     let mut all_good = true;
@@ -132,17 +131,22 @@ pub(in crate::levels) unsafe fn pick_checked<I: Index, const SIZE: usize, const 
 /// # Safety
 /// As [`pick_checked`], with `j + GROUP <= len`.
 #[inline(always)]
-unsafe fn request_group<I: Index, const SIZE: usize, const GAPS: bool>(picks: Picks<I>, j: usize) {
+unsafe fn request_group<I: Locate, const SIZE: usize, const GAPS: bool>(picks: Picks<I>, j: usize) {
     // SAFETY: the caller's promise.
     let index = |at| unsafe { *picks.indices.add(j + at) };
-    let places: [usize; GROUP] = from_fn(|at| index(at).locate(picks.bound).0);
+    let mut places = [0; GROUP];
+    for (at, place) in places.iter_mut().enumerate() {
+        *place = index(at).locate(picks.bound).0;
+    }
     let address = |place: usize| picks.params.wrapping_offset(picks.offset::<SIZE, GAPS>(place));
     if !GAPS && places[GROUP - 1].wrapping_sub(places[0]) == GROUP - 1 {
         // As good as consecutive: their lines are neighbours, and two of them set the hardware on the track.
         prefetch(address(places[0]));
         prefetch(address(places[GROUP - 1]));
     } else {
-        places.iter().for_each(|place| prefetch(address(*place)));
+        for place in places {
+            prefetch(address(place));
+        }
     }
 }
 
@@ -151,28 +155,30 @@ unsafe fn request_group<I: Index, const SIZE: usize, const GAPS: bool>(picks: Pi
 /// # Safety
 /// As [`pick_checked`], with `j + GROUP <= len`.
 #[inline(always)]
-unsafe fn pick_group<I: Index, const SIZE: usize, const GAPS: bool>(picks: Picks<I>, j: usize) -> bool {
-    // SAFETY: the caller's promise.
-    let located: [(usize, bool); GROUP] =
-        from_fn(|at| unsafe { (*picks.indices.add(j + at)).locate(picks.bound) });
-    let (first, _) = located[0];
+unsafe fn pick_group<I: Locate, const SIZE: usize, const GAPS: bool>(picks: Picks<I>, j: usize) -> bool {
+    let mut places = [0; GROUP];
     let (mut all_good, mut consecutive) = (true, true);
-    for (at, (place, good)) in located.into_iter().enumerate() {
+    for at in 0..GROUP {
+        // SAFETY: the caller's promise.
+        let (place, good) = unsafe { (*picks.indices.add(j + at)).locate(picks.bound) };
+        places[at] = place;
         all_good &= good;
-        consecutive &= place == first.wrapping_add(at);
+        consecutive &= place == places[0].wrapping_add(at);
     }
     let output = picks.output.wrapping_add(j * SIZE);
     // SAFETY: the output has room for the group; good places lie below the bound, consecutive ones next to each other.
     unsafe {
         if all_good && consecutive && !GAPS {
-            copy_nonoverlapping(picks.params.add(first * SIZE), output, GROUP * SIZE);
+            copy_nonoverlapping(picks.params.add(places[0] * SIZE), output, GROUP * SIZE);
         } else if all_good {
-            for (at, (place, _)) in located.into_iter().enumerate() {
+            for (at, place) in places.into_iter().enumerate() {
                 let from = picks.params.offset(picks.offset::<SIZE, GAPS>(place));
                 copy_nonoverlapping(from, output.add(at * SIZE), SIZE);
             }
         } else {
-            (0..GROUP).for_each(|at| _ = pick_one::<I, SIZE, GAPS>(picks, j + at));
+            for at in 0..GROUP {
+                pick_one::<I, SIZE, GAPS>(picks, j + at);
+            }
         }
     }
     all_good
@@ -181,7 +187,7 @@ unsafe fn pick_group<I: Index, const SIZE: usize, const GAPS: bool>(picks: Picks
 /// # Safety
 /// As [`pick_checked`], with `j < len`.
 #[inline(always)]
-pub(in crate::levels) unsafe fn pick_one<I: Index, const SIZE: usize, const GAPS: bool>(
+pub(in crate::levels) unsafe fn pick_one<I: Locate, const SIZE: usize, const GAPS: bool>(
     picks: Picks<I>,
     j: usize,
 ) -> bool {
