@@ -12,12 +12,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::check::{BadIndexFound, Block, Indices};
+use super::compiled::Index;
 use super::cursor::Cursor;
 use super::job::Written;
 use super::strided::Strided;
 use super::workers;
 use crate::geometry::Geometry;
-use crate::kernels::compiled::Index;
 use crate::levels::bodies::{prefetch_lines, prefetch_pointees};
 use crate::policy::Bad;
 use crate::shapes::{Execution, Shapes};

@@ -8,7 +8,7 @@ use crate::index::Locate;
 
 /// An integer type that indices may have: `i8` to `i64` and `u8` to `u64`.
 ///
-/// Sealed.
+/// Sealed: no other crate can implement it.
 pub trait Index: Locate {
     /// [`Job::work_alone`].
     #[doc(hidden)]
@@ -35,7 +35,7 @@ pub trait Index: Locate {
     ) -> Result<CheckedIndices<'b>, BadIndexFound>;
 }
 
-macro_rules! compiled {
+macro_rules! kernels_of {
     ($($ty:ty),+) => {$(
         impl Index for $ty {
             fn work_alone<'o>(job: &mut Job<'_, 'o, Self>) -> Result<Written<'o>, BadIndexFound> {
@@ -63,4 +63,4 @@ macro_rules! compiled {
     )+};
 }
 
-compiled!(i8, i16, i32, i64, u8, u16, u32, u64);
+kernels_of!(i8, i16, i32, i64, u8, u16, u32, u64);
