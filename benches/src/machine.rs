@@ -2,7 +2,7 @@
 
 use std::fs::read_to_string;
 
-/// Processor, cores, memory, kernel and the system's setting for huge pages, in one line.
+/// Processor with its family and model, cores, memory, kernel and the system's setting for huge pages, in one line.
 ///
 /// ```
 /// assert!(gather_benches::machine::describe().contains("cores"));
@@ -10,7 +10,10 @@ use std::fs::read_to_string;
 #[must_use]
 pub fn describe() -> String {
     let read = |path| read_to_string(path).unwrap_or_default();
-    let processor = field(&read("/proc/cpuinfo"), "model name");
+    let processors = read("/proc/cpuinfo");
+    // In some virtual machines the name leaves out the generation; family and model say it.
+    let [processor, family, model] =
+        ["model name", "cpu family", "model\t"].map(|name| field(&processors, name));
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     let memory = field(&read("/proc/meminfo"), "MemTotal");
     let kibibytes: Option<u64> = memory.split(' ').next().and_then(|number| number.parse().ok());
@@ -20,7 +23,7 @@ pub fn describe() -> String {
     let pages = or_unknown(pages.split(['[', ']']).nth(1).unwrap_or_default());
     let cache = or_unknown(read("/sys/devices/system/cpu/cpu0/cache/index3/size").trim());
     format!(
-        "{processor}, {cores} cores, L3 {cache}, {memory} of memory, {} {kernel}, huge pages: {pages}",
+        "{processor} (family {family}, model {model}), {cores} cores, L3 {cache}, {memory} of memory, {} {kernel}, huge pages: {pages}",
         std::env::consts::OS
     )
 }
