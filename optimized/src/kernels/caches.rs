@@ -27,6 +27,15 @@ pub(super) fn outgrown_by_elements(output_bytes: usize) -> bool {
     output_bytes >= LEAST && output_bytes >= least_for_rows(last_level()) / 4
 }
 
+/// Whether the elements of an axis, from its start to its end, leave the last cache before an axis as long is read again.
+///
+/// Elements picked from 16 MiB in either order take the same time with a last cache of 32 MiB; from 24 MB on, the one that reads
+/// each line once takes 0.5 to 0.8 of it.
+#[inline]
+pub(super) fn outgrown_by_axis(bytes: usize) -> bool {
+    bytes > last_level().min(USUAL) / 2
+}
+
 /// All of a usual cache, but a quarter of one that many cores share.
 fn least_for_rows(last_level: usize) -> usize {
     last_level.min(USUAL).max(last_level / 4).max(LEAST)

@@ -118,7 +118,7 @@ impl<'p, 'o, I: Locate> Job<'p, 'o, I> {
             prefetch,
             stream: moves::streams(geometry.output_bytes(), geometry.row_bytes),
             pick: Pick::of::<I>(geometry, policies),
-            along: Along::of(geometry, policies, prefetch),
+            along: Along::of(geometry, policies, level, prefetch),
             scattered: geometry.scattered().filter(|_| is_one_move(geometry.row_bytes)),
             repeats: geometry.repeats(BLOCK),
             part_rows: geometry.row_count,
@@ -147,8 +147,9 @@ impl<'p, 'o, I: Locate> Job<'p, 'o, I> {
     pub(crate) fn split(&mut self, workers: usize) {
         let rows = self.geometry.row_count;
         let part = rows.div_ceil(workers * PARTS_PER_WORKER);
-        self.part_rows = match self.scattered {
-            Some(axis) => rows.div_ceil(workers).next_multiple_of(axis.len),
+        let whole = self.scattered.map(|axis| axis.len).or(self.along.and_then(Along::whole_stretches));
+        self.part_rows = match whole {
+            Some(len) => rows.div_ceil(workers).next_multiple_of(len),
             None if part > 4 * BLOCK => part.next_multiple_of(BLOCK),
             None => part,
         };

@@ -269,3 +269,83 @@ fn every_way_and_width_agrees() {
     width(|at| at as u128);
     width(|at| [u8::try_from(at % 251).expect("small"); 3]);
 }
+
+/// Long stretches, in pieces: one after the other where the axis stays in a cache, or one of each stretch before the next. Under
+/// every policy, on one thread and on three, with a rest shorter than a piece, into outputs of other layouts, too.
+#[test]
+fn pieces_agree_with_the_formula() {
+    for (params_shape, indices_shape, axis) in [
+        ([1, 600, 7100], [1, 40, 7100], 1),
+        ([2, 600, 7100], [2, 38, 7100], 1),
+        ([3, 100, 1000], [3, 7, 1000], 1),
+    ] {
+        let params = laid(ViewLayout::Plain, &params_shape, |at| u32::try_from(at + 1).expect("small"));
+        let bound = i64::try_from(params_shape[axis]).expect("small");
+        for (bad, negative) in POLICIES {
+            let low = if negative == NegativeIndex::Wrap { -bound } else { 0 };
+            let (low, high) = if bad == BadIndex::Error { (low, bound) } else { (-bound - 2, bound + 2) };
+            let index = |at: usize| low + i64::try_from(at * 7 + at / 11).expect("small") % (high - low);
+            let indices = laid(ViewLayout::Plain, &indices_shape, index);
+            let profile = Profile { bad, negative };
+            let expected = formula(&params.view(), &indices.view(), axis, (Join::Equal, profile));
+            let expected = expected.expect("no bad index is an error");
+            for threads in [1, 3] {
+                let threads = NonZeroUsize::new(threads).expect("positive");
+                let options = Options::new().axis(i64::try_from(axis).expect("small"));
+                let options = options.profile(profile).exactly_threads(threads);
+                let output = take_along_axis(&params, &indices, &options);
+                assert_eq!(output.as_ref(), Ok(&expected), "{params_shape:?}, {profile:?}, {threads}");
+                for every_second in [1, 2] {
+                    let mut memory = indices_shape;
+                    memory[every_second] *= 2;
+                    let mut memory = ArrayD::from_elem(IxDyn(&memory), 7);
+                    let mut into = memory.slice_axis_mut(Axis(every_second), Slice::new(0, None, 2));
+                    take_along_axis_into(&params, &indices, &mut into, &options).expect("no error");
+                    assert_eq!(into, expected, "{params_shape:?}, {profile:?}, {threads}, {every_second}");
+                    let between = memory.slice_axis(Axis(every_second), Slice::new(1, None, 2));
+                    assert!(between.iter().all(|element| *element == 7), "{params_shape:?}, {every_second}");
+                }
+            }
+        }
+    }
+}
+
+/// Of several bad indices the first in the order of the output is reported, whichever piece is picked first.
+#[test]
+fn the_first_bad_index_of_pieces_is_the_first_of_the_output() {
+    let params = Array2::<u32>::zeros((600, 7100));
+    let mut indices = Array2::<i64>::zeros((40, 7100));
+    indices[[5, 3]] = 600;
+    indices[[2, 7040]] = -1;
+    for threads in [1, 3] {
+        let threads = NonZeroUsize::new(threads).expect("positive");
+        let options = Options::new().axis(0).exactly_threads(threads);
+        let error =
+            GatherError::IndexOutOfRange { position: vec![2, 7040], component: None, index: -1, bound: 600 };
+        assert_eq!(take_along_axis(&params, &indices, &options), Err(error.into()));
+    }
+}
+
+/// Pieces of elements of every width, at every level.
+#[test]
+fn pieces_of_every_width_agree() {
+    fn width<A: Element + PartialEq + std::fmt::Debug + 'static>(element: impl Fn(usize) -> A) {
+        // More than half of the largest last cache that is believed, and each line holds elements of several stretches.
+        let columns = (17 << 20) / 128 / size_of::<A>() + 100;
+        let params = Array2::from_shape_fn((128, columns), |(row, column)| element(row * columns + column));
+        let at = |row: usize, column: usize| (row * 31 + column * 7) % 128;
+        let rows = (2 * size_of::<A>()).max(3);
+        let indices = Array2::from_shape_fn((rows, columns), |(row, column)| at(row, column) as u64);
+        let expected =
+            Array2::from_shape_fn((rows, columns), |(row, column)| params[[at(row, column), column]]);
+        for level in Level::available() {
+            let output = take_along_axis(&params, &indices, &Options::new().axis(0).level(level));
+            assert!(output.is_ok_and(|output| output == expected.view().into_dyn()), "{level}");
+        }
+    }
+    width(|at| u8::try_from(at % 251).expect("small"));
+    width(|at| u16::try_from(at % 65521).expect("small"));
+    width(|at| u32::try_from(at).expect("small"));
+    width(|at| at as u64);
+    width(|at| at as u128);
+}

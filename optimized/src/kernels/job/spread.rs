@@ -56,6 +56,13 @@ impl<'p, 'o, I: Locate> SpreadJob<'p, 'o, I> {
         // Slices whose elements lie apart have an order of their own only where parts are whole slices.
         job.scattered =
             job.scattered.filter(|slice| by_runs.is_some_and(|run| run.len.is_multiple_of(slice.len)));
+        // Columns are picked from runs of several stretches.
+        job.along = job.along.filter(|along| {
+            let stretch = along.whole_stretches();
+            stretch.is_none_or(|stretch| {
+                by_runs.is_some_and(|run| run.len.is_multiple_of(stretch) && run.len > stretch)
+            })
+        });
         let by_runs = by_runs.is_some();
         if let Some(pick) = job.pick.as_mut().filter(|_| by_runs) {
             // Each run would wait for its own stores.

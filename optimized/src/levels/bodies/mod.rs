@@ -15,7 +15,6 @@ pub(super) use picks::pick_by_stride;
 #[allow(unused_imports, reason = "only some levels choose among the loops for single elements")]
 pub(super) use picks::{PICKS_AHEAD, pick_checked, pick_one};
 #[allow(unused_imports, reason = "only some levels have loops of their own that ask ahead")]
-pub(super) use prefetch::prefetch;
 pub(super) use spread_rows::spread_rows;
 #[allow(unused_imports, reason = "only some levels store past the caches")]
 pub(super) use {
@@ -26,4 +25,4 @@ pub(super) use {
 pub(crate) use checked_rows::CheckedRows;
 pub(crate) use index_rows::{IndexRows, check};
 pub(crate) use picks::{Picks, side_by_side};
-pub(crate) use prefetch::{prefetch_lines, prefetch_pointees};
+pub(crate) use prefetch::{prefetch, prefetch_lines, prefetch_pointees};

@@ -73,7 +73,7 @@ pub(crate) fn prefetch_pointees<A>(element: &A) {
 
 /// Asks for a cache line. Any address will do: nothing is read that could fault.
 #[inline(always)]
-pub(in crate::levels) fn prefetch(address: *const u8) {
+pub(crate) fn prefetch(address: *const u8) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: SSE is part of x86-64, and a prefetch never faults.
     unsafe {
