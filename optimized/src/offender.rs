@@ -14,7 +14,7 @@ pub(crate) fn first_offender<I: Locate>(shapes: Shapes<'_>, indices: Strided<'_,
     // Without a dim for them, each index is a row of one component.
     let dim = Some(vector).filter(|dim| *dim < indices.shape().len());
     let numbered = shapes.windows.is_some() || dim.is_some();
-    // Along a stride of 0 all rows are the same, and there may be more of them than anyone can visit.
+    // Along a stride of 0 all rows are the same, and there may be more of them than a loop can visit.
     let once = |(len, stride): (&usize, &isize)| if *stride == 0 { 1.min(*len) } else { *len };
     let mut dims: Vec<usize> = indices.shape().iter().zip(indices.strides()).map(once).collect();
     if let Some(dim) = dim {

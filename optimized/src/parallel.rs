@@ -1,4 +1,4 @@
-//! Threads. The one file that names rayon: everybody else says how many workers may share a job.
+//! Threads. The one file that names rayon: the others say how many workers may share a job.
 
 /// How many threads the current pool has.
 pub(crate) fn pool_threads() -> usize {

@@ -27,7 +27,7 @@ pub struct Entry {
     /// The run that the other members are about, if that is not the only one and did not pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// What became of the runs, if there are several.
+    /// Counts of the runs, if there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs: Option<Runs>,
     /// The clauses that it tests.
@@ -115,7 +115,7 @@ pub(crate) enum Tested {
     Asked,
 }
 
-/// What became of the runs of a case.
+/// Counts of the runs of a case.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "internals", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Runs {

@@ -59,7 +59,7 @@ pub(super) struct FuzzArgs {
     /// Number of cases to draw [default: 1000000, or no limit with --time]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=MOST_CASES))]
     cases: Option<u64>,
-    /// Stop this many seconds after the start of the backend, whatever is in progress
+    /// Stop this many seconds after the start of the backend, even in the middle of a call
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     time: Option<Duration>,
     /// Seed of the campaign; each case follows from it and from the number of the case

@@ -56,7 +56,7 @@ struct Question {
     ask: String,
 }
 
-/// What became of a case.
+/// The verdict on a case, and why.
 #[derive(Serialize)]
 struct Answer<'a> {
     verdict: Verdict,

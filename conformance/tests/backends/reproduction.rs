@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::miniatures::{MARK, MODE};
 
-/// A case that everybody passes.
+/// A case that each backend passes.
 const RIGHT: &str = "tf.gather_nd/documented/rows-of-a-matrix";
 
 pub(crate) const TESTS: &[(&str, fn())] = &[

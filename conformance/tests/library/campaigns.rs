@@ -442,7 +442,7 @@ fn a_counterexample_is_small_and_a_case_that_fails_until_the_bug_is_mended() {
 }
 
 #[test]
-fn what_was_saved_fails_until_the_bug_is_mended_whoever_asks_it() {
+fn a_saved_call_fails_in_every_command_until_the_bug_is_mended() {
     let spec = crate::embedded();
     let folder = tempfile::tempdir().unwrap();
     run_on_one_that_wraps(folder.path(), spec);

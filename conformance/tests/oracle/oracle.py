@@ -739,7 +739,7 @@ def to_line(message: Any) -> str:
 
 
 class Campaign:
-    """Drives a backend: one thread sends and this one reads, so that nobody waits for ever for the other."""
+    """Drives a backend: one thread sends and this one reads, so that neither waits for ever for the other."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.calls, self.seed, self.operators = options.calls, options.seed, read_operators(options.operators)

@@ -384,7 +384,7 @@ fn unheard(arguments: &[&str]) -> Option<i32> {
 }
 
 #[test]
-fn whoever_stops_reading_does_not_change_how_a_campaign_ends() {
+fn a_reader_that_stops_does_not_change_how_a_campaign_ends() {
     above_quick!();
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();

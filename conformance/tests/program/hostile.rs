@@ -121,7 +121,7 @@ fn a_file_without_permission_is_explained() {
     std::fs::write(&path, "schema: 1\n").unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o000)).unwrap();
     if std::fs::File::open(&path).is_ok() {
-        println!("skipped: this user, root perhaps, may read a file that nobody may read");
+        println!("skipped: this user, root perhaps, may read a file whose permissions allow no reader");
         return;
     }
     let text = shown(&Specification::embedded_with(&Wanted::None).unwrap(), &path, dir.path());

@@ -202,7 +202,7 @@ fn unread(arguments: &[&str], stdout: bool, stderr: bool) -> Option<i32> {
 }
 
 #[test]
-fn whoever_stops_reading_changes_no_status() {
+fn a_reader_that_stops_changes_no_status() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().to_str().unwrap();
     let right = ["run", "--backend", "reference", "--case", CASE, "--out", out];

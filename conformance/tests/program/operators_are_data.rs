@@ -159,7 +159,7 @@ fn every_operator_is_drawn_and_held_to_laws() {
 }
 
 #[test]
-fn operators_that_nobody_wrote_rust_for_are_drawn_held_to_laws_and_mutated() {
+fn operators_without_any_rust_are_drawn_held_to_laws_and_mutated() {
     let spec = made_up();
     is_drawn_and_held_to_laws(&spec);
     let of = |form| spec.operators.iter().filter(move |signature| signature.form == form);

@@ -168,9 +168,9 @@ const ABOVE_QUICK: &[(&str, Tier, &str)] = &[
     ("what_is_no_file_is_neither_locked_nor_read_as_an_adapter", Full, ENVIRONMENTS),
     ("what_an_adapter_for_node_lacks_is_named", Full, ENVIRONMENTS),
     (
-        "whoever_stops_reading_does_not_change_how_a_campaign_ends",
+        "a_reader_that_stops_does_not_change_how_a_campaign_ends",
         Full,
-        "`whoever_stops_reading_changes_no_status` runs",
+        "`a_reader_that_stops_changes_no_status` runs",
     ),
     (
         "departures_are_those_of_the_operators_of_the_run_and_are_drafted_with_their_reasons",

@@ -155,7 +155,7 @@ mod tests {
 
     /// The caller leaves the last pieces to others, who take their time.
     #[test]
-    fn whoever_began_is_waited_for() {
+    fn the_caller_waits_for_workers_that_have_begun() {
         let (begun, ended) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let here = std::thread::current().id();
         share(3, &|| {
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_begins_after_the_caller_has_returned() {
+    fn no_worker_begins_after_the_caller_has_returned() {
         let gate = Arc::new(Gate::new());
         let calls = Arc::new(AtomicUsize::new(0));
         let (inside, counted) = (Arc::clone(&gate), Arc::clone(&calls));

@@ -1,4 +1,4 @@
-//! Memory for outputs: reserved fallibly, on huge pages where that pays, filled by a job before anyone reads it.
+//! Memory for outputs: reserved fallibly, on huge pages where that pays, filled by a job before they can be read.
 
 #![allow(
     unsafe_code,

@@ -79,7 +79,7 @@ fn rows_far_apart() {
     }
 }
 
-/// Elements along the first axis, of rows half a GiB apart; and more positions than anyone can visit, none of them read.
+/// Elements along the first axis, of rows half a GiB apart; and more positions than a loop can visit, none of them read.
 #[test]
 fn elements_along_an_axis_far_apart() {
     let mut memory = SparseMemory::new(9 * GIB);
@@ -128,7 +128,7 @@ fn logical_positions_past_every_power() {
     }
 }
 
-/// More index rows than anyone can visit, all the same, selecting empty slices.
+/// More index rows than a loop can visit, all the same, selecting empty slices.
 #[test]
 fn endless_rows_that_select_nothing() {
     let nothing: [f32; 0] = [];

@@ -1,4 +1,4 @@
-//! The allocator that keeps large memory: what it hands out again, what it gives back, and that nobody's bytes change.
+//! The allocator that keeps large memory: what it hands out again, what it gives back, and that bytes in use do not change.
 
 #![cfg(unix)]
 

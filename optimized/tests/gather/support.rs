@@ -1,4 +1,4 @@
-//! Memory that faults when anyone strays: mappings of the system with inaccessible pages at both ends.
+//! Memory that faults on an access beyond it: mappings of the system with inaccessible pages at both ends.
 
 #![allow(dead_code, reason = "each test uses its part")]
 

@@ -17,7 +17,7 @@ pub type SliceSource = Option<i128>;
 #[derive(Clone, Copy, PartialEq)]
 #[allow(
     unpredictable_function_pointer_comparisons,
-    reason = "merged functions do the same, and a step that nobody replaced is a copy"
+    reason = "merged functions do the same, and a step that was not replaced is a copy"
 )]
 pub struct Model {
     /// The call as received, in role terms.

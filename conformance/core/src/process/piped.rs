@@ -1,6 +1,6 @@
 //! A backend at the other end of a pipe, in a program that started this one: a test framework that runs the backend itself,
-//! so that its debugger and its coverage reach it. The framework limits time and memory, and says of a call that has no
-//! answer what became of it.
+//! so that its debugger and its coverage reach it. The framework limits time and memory, and says why a call has no
+//! answer.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher as _;

@@ -223,7 +223,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(
         "check-skipped-for-empty-axes",
         "does not check an index against an axis of size 0",
-        "paddlepaddle 3.3.1 and openvino 2026.4.1: an empty gathered axis gives memory that nobody wrote",
+        "paddlepaddle 3.3.1 and openvino 2026.4.1: an empty gathered axis gives memory that was never written",
         |model| {
             model.within = |call, index, bound| {
                 if bound == 0 { Some(index) } else { model::within(call, index, bound) }

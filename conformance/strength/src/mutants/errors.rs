@@ -9,7 +9,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(
         "no-code",
         "refuses without saying which error it is",
-        "class: errors that are texts, which nobody can tell apart but people",
+        "class: errors that are texts, which only people can tell apart",
         |model| model.code = |_| None,
     ),
     Mutant::new(
@@ -230,7 +230,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(
         "component-0",
         "always names the first component",
-        "class: a field that nobody fills",
+        "class: a field that is never filled",
         |model| {
             model.offence = |call, dims, indices, at| ErrorFields {
                 component: Some(0),

@@ -125,7 +125,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(
         "bad-slices-unwritten",
         "leaves in the output what was there where a slice is to be zero",
-        "paddlepaddle 3.3.1: gather_nd, x of shape [0, 3], index [[0, 0]] gives memory that nobody wrote",
+        "paddlepaddle 3.3.1: gather_nd, x of shape [0, 3], index [[0, 0]] gives memory that was never written",
         |model| {
             model.element =
                 |call, dims, params, pick, at| model::element(call, dims, params, pick.or(Some(-1 << 100)), at);

@@ -231,7 +231,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
     ),
     Mutant::new(
         "output-unwritten",
-        "answers with memory that nobody wrote if there are more than 100 rows",
+        "answers with memory that was never written if there are more than 100 rows",
         "tensorflow 2.21.0, int16 indices: 40000 rows give uninitialised memory",
         |model| {
             model.arrange = |_, _, picks| {

@@ -135,7 +135,7 @@ fn cannot_be_killed() {
         assert!(said.contains("did not come within 1s; the process cannot be killed"), "{said}");
         assert!(took < Duration::from_secs(15), "{took:?}");
     } else {
-        eprintln!("skipped: nobody may not run a program that becomes root's here: {said}");
+        eprintln!("skipped: the user `nobody` may not run a program that becomes root's here: {said}");
     }
 }
 

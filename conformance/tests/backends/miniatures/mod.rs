@@ -353,7 +353,7 @@ fn misbehave(mode: &str, message: &CallMessage, honest: String, held: &mut Optio
         }
         "reports-early-in-a-flood-and-answers" => {
             eprintln!("==71== Invalid read of size 8");
-            (0..2_000).for_each(|_| eprintln!("==71== and much more of what nobody wants to read"));
+            (0..2_000).for_each(|_| eprintln!("==71== and much more that is of no use"));
             say(&honest);
         }
         "refuses-only-once" if first_time() => say(&format!(r#"{{"seq":{seq},"error":{{"message":"no"}}}}"#)),

@@ -16,7 +16,7 @@ impl Draws {
         Self { given: numbers.into_iter(), state: 0 }
     }
 
-    /// As many numbers as anyone wants, from one of these.
+    /// As many numbers as are asked for, from one of these.
     pub(crate) fn endless(&mut self) -> Self {
         Self { given: Vec::new().into_iter(), state: self.number() }
     }
