@@ -3,6 +3,7 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use gather_campaign::fuzz::{
@@ -107,6 +108,10 @@ fn run(backend: &ProcessBackend, against: &str, workers: usize) -> CampaignRepor
     report
 }
 
+/// What one worker finds of a backend that dies at strings.
+static DEATHS: LazyLock<CampaignReport> =
+    LazyLock::new(|| run(&backend("dies-at-strings", usize::MAX), "reference", 1));
+
 fn their_number_does_not_matter() {
     let backend = backend("honest", 0);
     let one = run(&backend, "reference", 1);
@@ -122,17 +127,16 @@ fn laws_hold_whatever_their_number() {
 }
 
 fn crashes_are_found_and_counted_alike() {
-    let backend = backend("dies-at-strings", usize::MAX);
-    let one = run(&backend, "reference", 1);
+    let one = &*DEATHS;
     assert!(one.groups.iter().all(|group| group.key.strings && group.key.verdict == Verdict::Crash));
     assert!(one.failures() > CASES / 20, "{} failures", one.failures());
     for group in &one.groups {
         let example = group.example.as_ref().unwrap();
         assert!(example.actual.contains("exit status 3") && example.calls[0].len() < 160, "{example:?}");
     }
-    assert_eq!(run(&backend, "reference", 3), one);
+    assert_eq!(&run(&backend("dies-at-strings", usize::MAX), "reference", 3), one);
     // Every call is counted with its operator: what got no answer as what happened, the others as ever.
-    let honest = run(&self::backend("honest", 0), "reference", 2);
+    let honest = run(&backend("honest", 0), "reference", 2);
     let mut counts = one.counts.clone();
     let row = counts.get_mut("tf.gather_nd").unwrap();
     assert_eq!(row.remove("crash"), Some(one.failures()));
@@ -146,12 +150,11 @@ fn crashes_are_found_and_counted_alike() {
 /// The calls whose replies were lost are answered when they are asked alone.
 fn crashes_with_replies_unwritten() {
     let lost = run(&backend("when-idle-writes-but-dies-at-strings", usize::MAX), "reference", 2);
-    assert_eq!(lost, run(&backend("dies-at-strings", usize::MAX), "reference", 1));
+    assert_eq!(lost, *DEATHS);
 }
 
 /// What was done before is kept, with its examples, so that going on leads to the end.
 fn crashes_beyond_the_budget() {
-    let whole = run(&backend("dies-at-strings", usize::MAX), "reference", 1);
     let backend = backend("dies-at-strings", 20);
     let mut report = start(&backend, "reference");
     let mut stops = 0;
@@ -171,7 +174,7 @@ fn crashes_beyond_the_budget() {
         report = after;
     }
     assert!(stops > 1, "the budget was used up {stops} times");
-    assert_eq!(report, whole);
+    assert_eq!(report, *DEATHS);
 }
 
 /// One call is blamed. It is shown although the failure does not recur, and all other calls are as before.

@@ -29,9 +29,9 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ("run/the-failed-cases-are-still-known", the_failed_cases_are_still_known),
     ("run/limits", limits),
     ("run/what-its-campaign-finds", what_a_campaign_finds),
-    ("fuzz/nothing-is-saved", || fuzz(&["--cases", "400"], false)),
-    ("fuzz/what-is-found-is-saved", || fuzz(&["--cases", "400"], true)),
-    ("fuzz/laws", || fuzz(&["--laws", "--cases", "400"], false)),
+    ("fuzz/nothing-is-saved", || fuzz(&["--cases", "150"], false)),
+    ("fuzz/what-is-found-is-saved", || fuzz(&["--cases", "150"], true)),
+    ("fuzz/laws", || fuzz(&["--laws", "--cases", "200"], false)),
 ];
 
 /// A folder to run in, and the backend that this program is there.
@@ -292,7 +292,7 @@ fn limits() {
 fn what_a_campaign_finds() {
     let folder = RunFolder::new("dies-at-strings");
     let right = "tf.gather_nd/precedence/*";
-    let options = ["run", "--case", right, "--campaign", "400", "--restarts", "1000", "--", "miniature"];
+    let options = ["run", "--case", right, "--campaign", "200", "--restarts", "1000", "--", "miniature"];
     let text = folder.gatherspec(&options);
     let report = fs::read(folder.path("gatherspec-report/chosen/report.json")).unwrap();
     let report: Value = serde_json::from_slice(&report).unwrap();

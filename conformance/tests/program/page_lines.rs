@@ -10,6 +10,8 @@ use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Lines that are not run here: the page, how they begin, and why.
 const NOT_RUN: &[(&str, &str, &str)] = &[
@@ -239,10 +241,21 @@ fn say(text: &str) {
 fn every_other_line_of_the_pages_runs() {
     above_quick!();
     let only = std::env::var("GATHERSPEC_PAGE").ok();
-    let mut wrong = Vec::new();
-    for page in pages().iter().filter(|page| only.as_ref().is_none_or(|only| *page == only)) {
-        wrong.extend(run_page(page));
-    }
+    let pages: Vec<String> =
+        pages().into_iter().filter(|page| only.as_ref().is_none_or(|only| page == only)).collect();
+    // Each page has a folder of its own, so two readers get along.
+    let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let read = || {
+        while let Some(page) = pages.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let found = run_page(page);
+            wrong.lock().unwrap().extend(found);
+        }
+    };
+    std::thread::scope(|readers| {
+        readers.spawn(read);
+        read();
+    });
+    let wrong = wrong.into_inner().unwrap();
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
