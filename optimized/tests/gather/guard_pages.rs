@@ -108,6 +108,23 @@ fn elements_along_an_axis() {
     width(|at| at as u128);
 }
 
+/// Long stretches in pieces: each stretch finished first, and a piece of each first. The rest is shorter than a piece.
+#[test]
+fn pieces_along_an_axis() {
+    for (bound, others, count) in [(60, 5000, 7), (600, 7100, 40)] {
+        let place = |row: usize, column: usize| (row * 7 + column * 3 + 2) % bound;
+        let (shape, indices_shape) = ([bound, others], [count, others]);
+        let params: Vec<u32> = (0..bound * others).map(|at| u32::try_from(at).expect("small")).collect();
+        let index = |at: usize| i64::try_from(place(at / others, at % others)).expect("small");
+        let indices: Vec<i64> = (0..count * others).map(index).collect();
+        let plan = |options: &Options| {
+            Plan::take_along_axis(&shape, &indices_shape, &options.axis(0)).expect("a plan")
+        };
+        let expected = |at: usize| params[place(at / others, at % others) * others + at % others];
+        guarded(&plan, (&shape, &params), (&indices_shape, &indices), expected);
+    }
+}
+
 /// A bad index along an axis is never followed, whatever the policy: not at the edge of params, in a short row, or in a
 /// long one, nor where it is asked for ahead.
 #[test]
