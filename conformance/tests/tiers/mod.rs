@@ -17,7 +17,7 @@ const VARIABLE: &str = "GATHERSPEC_TIER";
 enum Tier {
     /// Minutes: what a change needs before it is committed.
     Quick,
-    /// A quarter of an hour: what a change needs before it lands.
+    /// Ten minutes: what a change needs before it lands.
     Full,
     /// Everything: what takes further minutes of both cores.
     Nightly,
