@@ -1,7 +1,7 @@
 //! Access to files that the command line names. Reads only regular files of limited size. Writes a file completely or not
 //! at all, and never over a device, a pipe or a folder.
 
-use std::fs::{self, File, FileType, Metadata, OpenOptions, Permissions};
+use std::fs::{self, File, FileType, Metadata, OpenOptions};
 use std::io::{self, BufWriter, Read as _};
 use std::path::{Path, PathBuf};
 
@@ -170,20 +170,31 @@ fn beside(path: &Path, before: Option<&Metadata>) -> io::Result<tempfile::NamedT
         let what = format!("there is no folder {}", folder.display());
         return Err(io::Error::new(io::ErrorKind::NotFound, what));
     }
-    let mut file = tempfile::Builder::new();
-    #[cfg(unix)]
-    let usual = <Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o666);
-    #[cfg(unix)]
-    file.permissions(usual);
-    let file = file.tempfile_in(folder)?;
+    let file = new_file().tempfile_in(folder)?;
     if let Some(before) = before {
         file.as_file().set_permissions(before.permissions())?;
     }
     Ok(file)
 }
 
+/// A file with the permissions that files usually get.
+#[cfg(unix)]
+fn new_file() -> tempfile::Builder<'static, 'static> {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let mut file = tempfile::Builder::new();
+    file.permissions(fs::Permissions::from_mode(0o666));
+    file
+}
+
+#[cfg(not(unix))]
+fn new_file() -> tempfile::Builder<'static, 'static> {
+    tempfile::Builder::new()
+}
+
 #[cfg(all(test, unix))]
 mod tests {
+    use std::fs::Permissions;
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     use super::*;

@@ -10,8 +10,6 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::interrupt;
-
 use super::memory::limit_memory;
 use super::not_started;
 use super::orphans::{self, Descendants};
@@ -215,7 +213,7 @@ pub(super) fn how_it_ended(status: Option<ExitStatus>) -> String {
     let Some(status) = status else { return "the process ended".to_owned() };
     #[cfg(unix)]
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
-        let name = interrupt::name(signal).map(|name| format!(" ({name})")).unwrap_or_default();
+        let name = crate::interrupt::name(signal).map(|name| format!(" ({name})")).unwrap_or_default();
         return format!("the process was killed by signal {signal}{name}");
     }
     let code = status.code().map_or_else(|| "unknown".to_owned(), |code| code.to_string());

@@ -223,6 +223,10 @@ impl CopyRow for Memcpy {
 ///
 /// # Safety
 /// `from` and `to` must be the start of `bytes < 64` bytes each, which do not overlap.
+#[cfg_attr(
+    not(target_arch = "x86_64"),
+    expect(dead_code, reason = "no other processor has a level that writes past the caches")
+)]
 #[inline(always)]
 pub(in crate::levels) unsafe fn copy_edge(from: *const u8, to: *mut u8, bytes: usize) {
     // SAFETY: the caller's promise; each way fits the number of bytes.
