@@ -142,8 +142,8 @@ impl<'p, 'o, I: Locate> Job<'p, 'o, I> {
     }
 
     /// Sets parts of equal size for this many workers, in whole blocks where there are enough. If the
-    /// elements of a slice lie apart, each worker gets one part, because a line that two slices share is read
-    /// once per part.
+    /// elements of a slice lie apart, or each stretch picks one piece before the next, each worker gets one part, because a line
+    /// that two slices or stretches share is read once per part.
     pub(crate) fn split(&mut self, workers: usize) {
         let rows = self.geometry.row_count;
         let part = rows.div_ceil(workers * PARTS_PER_WORKER);

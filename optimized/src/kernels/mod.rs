@@ -1,7 +1,8 @@
 //! Everything between arrays and the entries of a level. A [`Job`](job::Job) is made from real arrays, or slices
 //! ([`strided`]), and a [`SpreadJob`](job::SpreadJob) where the output is not row-major without gaps ([`places`]). Its parts
 //! check blocks of indices ([`check`]), and only offsets so checked ([`CheckedIndices`](check::CheckedIndices)) reach the
-//! loops that move bytes. Generic code of the caller's crate enters by the methods of [`Index`](compiled::Index), which are compiled here.
+//! loops that move bytes. Generic code of the caller's crate enters by the methods of [`Index`](compiled::Index), which are
+//! compiled here.
 //!
 //! `moves` and `pick` choose among the entries that each [level](crate::levels) has, which are named by access pattern:
 //! - `check_dense`: indices to byte offsets, bounds tested per component;

@@ -15,7 +15,7 @@ use super::moves::is_one_move;
 use crate::geometry::Geometry;
 use crate::index::Locate;
 use crate::levels::Proof;
-use crate::levels::bodies::{IndexRows, prefetch};
+use crate::levels::bodies::{IndexRows, LINE, prefetch};
 use crate::policy::{Policies, under};
 
 /// How the jobs that this kernel fits pick: rows of the geometry that are as short as an element, one component.
@@ -97,9 +97,6 @@ type Offsets = [MaybeUninit<isize>; PIECE];
 
 /// A piece of each element of the axis, together no more than this, stays in a cache until every stretch has picked from them.
 const CACHED_PIECES: usize = 4 << 20;
-
-/// The bytes of a line.
-const LINE: usize = 64;
 
 impl Along {
     /// The kernel, if it fits and no other fits better. `large` says that params do not stay in a core's own

@@ -7,12 +7,9 @@ use std::arch::asm;
 use std::arch::x86_64::*;
 use std::mem::{MaybeUninit, transmute, zeroed};
 
-use super::bodies::{PICKS_AHEAD, Picks, prefetch};
+use super::bodies::{LINE, PICKS_AHEAD, Picks, prefetch};
 use super::sixteen::{GROUP, Group, LONGEST, ascend, test};
 use crate::index::{Locate, Meaning, near_remainder};
-
-/// The bytes of a line.
-const LINE: usize = 64;
 
 /// Whether picks of elements without gaps suit [`pick`].
 #[inline]

@@ -56,7 +56,7 @@ impl<'p, 'o, I: Locate> SpreadJob<'p, 'o, I> {
         // Slices whose elements lie apart have an order of their own only where parts are whole slices.
         job.scattered =
             job.scattered.filter(|slice| by_runs.is_some_and(|run| run.len.is_multiple_of(slice.len)));
-        // Columns are picked from runs of several stretches.
+        // A piece of each stretch is picked before the next only from runs of several stretches.
         job.along = job.along.filter(|along| {
             let stretch = along.whole_stretches();
             stretch.is_none_or(|stretch| {

@@ -25,4 +25,4 @@ pub(super) use {
 pub(crate) use checked_rows::CheckedRows;
 pub(crate) use index_rows::{IndexRows, check};
 pub(crate) use picks::{Picks, side_by_side};
-pub(crate) use prefetch::{prefetch, prefetch_lines, prefetch_pointees};
+pub(crate) use prefetch::{LINE, prefetch, prefetch_lines, prefetch_pointees};

@@ -1,7 +1,7 @@
 //! Requests for cache lines.
 
 /// The bytes of a line.
-const LINE: usize = 64;
+pub(crate) const LINE: usize = 64;
 
 /// Beyond these lines of a row, the hardware's own prefetcher has noticed.
 const LINES_AHEAD: usize = 8;

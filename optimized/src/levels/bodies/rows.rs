@@ -2,10 +2,11 @@
 
 use std::ptr::copy_nonoverlapping;
 
+use super::prefetch::LINE;
+
 /// The widest move. Twice as much at once is hardly faster in the first cache, and slower where moves straddle two lines.
 const WIDTH: usize = 32;
 const HALF: usize = WIDTH / 2;
-const LINE: usize = 64;
 
 /// Bytes that should be on their way from memory while rows are copied.
 const BYTES_AHEAD: usize = 8 << 10;
