@@ -97,6 +97,7 @@ pub(crate) const ADAPTERS: &[Adapter] = adapters![
     "stablehlo",
     "tensorflow",
     "tensorflow-xla",
+    "tflite-micro",
     "tvm";
     node:
     "onnxruntime-web",

@@ -141,7 +141,7 @@ fn shortened(typed: &str) -> String {
 /// What is noted of findings by hand.
 #[derive(Clone, Debug, Default)]
 pub struct Notes {
-    /// In which versions a finding is, by a case that shows it.
+    /// In which versions a finding is, by `BACKEND:CASE`, with a case that shows it.
     pub since: BTreeMap<String, String>,
     /// The state of a finding in the library, by `BACKEND:CASE`, with the case to show.
     pub upstream: BTreeMap<String, Upstream>,
@@ -200,14 +200,18 @@ impl Notes {
     /// In which versions a finding is, if that was asked.
     #[must_use]
     pub fn since(&self, finding: &Finding<'_>) -> Option<&str> {
-        finding.runs.iter().find_map(|run| self.since.get(&run.case)).map(String::as_str)
+        noted(&self.since, finding).map(String::as_str)
     }
 
     /// The state of a finding in the library.
     #[must_use]
     pub fn state(&self, finding: &Finding<'_>) -> String {
-        let id = |run: &&FailedRun| format!("{}:{}", finding.of.argument, run.case);
-        let noted = finding.runs.iter().find_map(|run| self.upstream.get(&id(run)));
-        noted.map_or_else(not_reported, |upstream| upstream.state.clone())
+        noted(&self.upstream, finding).map_or_else(not_reported, |upstream| upstream.state.clone())
     }
+}
+
+/// What is noted of a finding, under any of its cases.
+fn noted<'n, T>(notes: &'n BTreeMap<String, T>, finding: &Finding<'_>) -> Option<&'n T> {
+    let backend = &finding.of.argument;
+    finding.runs.iter().find_map(|run| notes.get(&format!("{backend}:{}", run.case)))
 }

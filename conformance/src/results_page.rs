@@ -227,7 +227,7 @@ mod tests {
         assert!(text.contains("\"difference\"") && !old.contains("\"difference\""));
         let old: Results = serde_json::from_str(&old).unwrap();
         assert!(old.deviations.iter().all(|deviation| deviation.difference.is_none()));
-        let since = format!("{}: in 0.9, not in 0.8\n", case.id);
+        let since = format!("mine:{}: in 0.9, not in 0.8\n", case.id);
         std::fs::write(folder.path().join("since.yaml"), since).unwrap();
         let with_versions = super::page(folder.path()).unwrap();
         assert!(

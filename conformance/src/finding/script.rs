@@ -168,6 +168,7 @@ fn template(adapter: &str) -> Option<(&'static [Way], Rendered)> {
         "stablehlo" "stablehlo/call.txt" [],
         "tensorflow" "tensorflow/call.txt" [Way::Compiled],
         "tensorflow-xla" "tensorflow-xla/call.txt" [],
+        "tflite-micro" "tflite-micro/call.txt" [],
         "webnn" "webnn/call.txt" [Way::Constant],
     }
 }
