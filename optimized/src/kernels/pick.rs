@@ -218,11 +218,14 @@ mod tests {
     #[test]
     fn every_element_is_written_wherever_the_output_begins_in_a_line() {
         let two = [false, true];
-        for len in [1, 15, 16, 17, 33, 63, 64, 100, 300] {
+        // Miri takes hours for all of them.
+        let (every_nth, each_nth_place) = if cfg!(miri) { (3, 21) } else { (1, 1) };
+        for len in [1, 15, 16, 17, 33, 63, 64, 100, 300].into_iter().step_by(every_nth) {
             let places: Vec<u8> = (0..len).map(|at| u8::try_from(at * 37 % BOUND).unwrap()).collect();
             for level in Level::available().filter_map(Proof::of) {
+                let begins = (0..64).step_by(each_nth_place);
                 for (size, begin) in
-                    [1, 2, 4, 8, 16].iter().flat_map(|size| (0..64).map(|begin| (*size, begin)))
+                    [1, 2, 4, 8, 16].iter().flat_map(|size| begins.clone().map(|begin| (*size, begin)))
                 {
                     for (stream, prefetch) in
                         two.iter().flat_map(|stream| two.map(|prefetch| (*stream, prefetch)))
