@@ -48,7 +48,7 @@ pub struct Results {
     pub variants: BTreeMap<String, BTreeMap<String, usize>>,
     /// The policies that it declares and the documents do not permit, each with the reason.
     pub departures: Vec<String>,
-    /// The runs that it was asked and did not pass.
+    /// The runs that did not pass and are shown: those of findings, and of the cases of questions.
     pub deviations: Vec<FailedRun>,
     /// Its answers to the cases of questions, in few words. Files from before there were questions lack them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -100,7 +100,11 @@ impl Results {
                 *variants.entry(entry.operator.clone()).or_default().entry(way).or_default() += 1;
             }
         }
-        let failed = |entry: &&Entry| observed(entry).is_failure();
+        let asked: HashSet<String> = answers::runs(spec).into_iter().map(|run| run.id.clone()).collect();
+        let is_kept = |entry: &&Entry| {
+            let is_shown = || entry.finding || asked.contains(&Variant::split_id(&entry.id).0);
+            observed(entry).is_failure() && is_shown()
+        };
         let kept = |text: &Option<String>| shortened(text.as_deref().unwrap_or_default());
         let deviation = |entry: &Entry| {
             // Long outputs are shortened around the difference.
@@ -131,7 +135,7 @@ impl Results {
             operators,
             variants,
             departures: report.departures.iter().map(ToString::to_string).collect(),
-            deviations: runs().filter(failed).map(deviation).collect(),
+            deviations: runs().filter(is_kept).map(deviation).collect(),
             answers: answers(report, spec),
         }
     }
