@@ -71,6 +71,11 @@ macro_rules! every_policy {
     };
 }
 
+/// So many, or the few that an interpreter runs in minutes.
+const fn many(count: usize) -> usize {
+    if cfg!(miri) { count.div_ceil(20) } else { count }
+}
+
 /// Indices of which some are negative and, with `spoilt`, some are bad. Bounds follow one another in row-major order.
 fn drawn(shape: &[usize], bounds: &[usize], spoilt: bool) -> ArrayD<i64> {
     let mut at = 0;
@@ -89,7 +94,7 @@ fn drawn(shape: &[usize], bounds: &[usize], spoilt: bool) -> ArrayD<i64> {
 #[test]
 fn slices_along_an_axis() {
     for spoilt in [false, true] {
-        for count in [1, 20, 1100] {
+        for count in [1, 20, many(1100)] {
             let indices = drawn(&[count], &[6], spoilt);
             every_policy!(&[4, 6, 3], &indices.view(), Options::new().axis(1), |with| {
                 Plan::gather(&[4, 6, 3], &[count], with)
@@ -107,26 +112,28 @@ fn slices_along_an_axis() {
 
 #[test]
 fn elements_along_an_axis() {
+    let rows = many(70);
     for spoilt in [false, true] {
-        let indices = drawn(&[4, 70, 3], &[6], spoilt);
+        let indices = drawn(&[4, rows, 3], &[6], spoilt);
         every_policy!(&[4, 6, 3], &indices.view(), Options::new().axis(1), |with| {
-            Plan::take_along_axis(&[4, 6, 3], &[4, 70, 3], with)
+            Plan::take_along_axis(&[4, 6, 3], &[4, rows, 3], with)
         });
-        let shared = drawn(&[1, 70, 1], &[6], spoilt);
+        let shared = drawn(&[1, rows, 1], &[6], spoilt);
         every_policy!(&[4, 6, 3], &shared.view(), Options::new().axis(1), |with| {
-            Plan::take_along_axis(&[4, 6, 3], &[1, 70, 1], with)
+            Plan::take_along_axis(&[4, 6, 3], &[1, rows, 1], with)
         });
     }
 }
 
 #[test]
 fn slices_at_points() {
+    let rows = many(40);
     for spoilt in [false, true] {
         for depth in 1..=4 {
-            let indices = drawn(&[2, 40, depth], &[3, 4, 5, 6][..depth], spoilt);
+            let indices = drawn(&[2, rows, depth], &[3, 4, 5, 6][..depth], spoilt);
             let shape = [2, 3, 4, 5, 6];
             every_policy!(&shape, &indices.view(), Options::new().batch_dims(1), |with| {
-                Plan::gather_nd(&shape, &[2, 40, depth], with)
+                Plan::gather_nd(&shape, &[2, rows, depth], with)
             });
         }
     }
@@ -137,6 +144,7 @@ fn slices_at_points() {
 /// The components of a start lie along the last dim of the indices, the first, or none.
 #[test]
 fn windows() {
+    let count = many(30);
     let numbers = |vector| DimensionNumbers {
         offset_dims: vec![1, 2],
         start_index_map: vec![1, 0],
@@ -145,18 +153,18 @@ fn windows() {
     };
     for spoilt in [false, true] {
         // Of 7 x 9 elements, 4 x 5 windows of 4 x 5 start along the first and the second dim.
-        let last = drawn(&[30, 2], &[5, 4], spoilt);
+        let last = drawn(&[count, 2], &[5, 4], spoilt);
         every_policy!(&[7, 9], &last.view(), Options::new(), |with| {
-            Plan::gather_windows(&[7, 9], &[30, 2], &numbers(1), &[4, 5], with)
+            Plan::gather_windows(&[7, 9], &[count, 2], &numbers(1), &[4, 5], with)
         });
         let first = last.t().to_owned();
         every_policy!(&[7, 9], &first.view(), Options::new(), |with| {
-            Plan::gather_windows(&[7, 9], &[2, 30], &numbers(0), &[4, 5], with)
+            Plan::gather_windows(&[7, 9], &[2, count], &numbers(0), &[4, 5], with)
         });
-        let single = drawn(&[30], &[4], spoilt);
+        let single = drawn(&[count], &[4], spoilt);
         let numbers = DimensionNumbers { start_index_map: vec![0], ..numbers(1) };
         every_policy!(&[7, 9], &single.view(), Options::new(), |with| {
-            Plan::gather_windows(&[7, 9], &[30], &numbers, &[4, 5], with)
+            Plan::gather_windows(&[7, 9], &[count], &numbers, &[4, 5], with)
         });
     }
 }
@@ -202,9 +210,10 @@ fn indices_of_every_type_and_layout() {
 /// Indices that are broadcast are kept once, however many there seem to be.
 #[test]
 fn broadcast_indices() {
+    let rows = many(50);
     let row = array![[2i64, -1, 1]];
-    let indices = row.broadcast((50, 3)).expect("it broadcasts").into_dyn();
-    every_policy!(&[4, 2], &indices, Options::new(), |with| Plan::gather(&[4, 2], &[50, 3], with));
+    let indices = row.broadcast((rows, 3)).expect("it broadcasts").into_dyn();
+    every_policy!(&[4, 2], &indices, Options::new(), |with| Plan::gather(&[4, 2], &[rows, 3], with));
     let indices = array![1i32];
     let points = indices.broadcast((6, 2)).expect("it broadcasts").into_dyn();
     every_policy!(&[4, 1], &points, Options::new(), |with| Plan::gather_nd(&[4, 1], &[6, 2], with));
