@@ -27,7 +27,15 @@ LAYOUTS = [f"operands={layout}" for layout in ("transposed", "offset", "stride-0
 def load(tensor):
     if tensor.dtype not in DTYPES:
         raise Unsupported(f"PyTorch has no {tensor.dtype}")
+    if tensor.constant:
+        # Of a list, within what is compiled: any other tensor would become an argument.
+        return torch.tensor(listed(tensor), dtype=DTYPES[tensor.dtype]).reshape(tensor.shape)
     return torch.from_numpy(numpy_load(tensor, "<u2")).view(DTYPES[tensor.dtype])
+
+
+@torch.compiler.assume_constant_result
+def listed(tensor):
+    return numpy_load(tensor).ravel().tolist()
 
 
 def store(output):
@@ -40,10 +48,11 @@ def compiled(function, arguments=(), dynamic=False):
     return torch.compile(function, fullgraph=True, dynamic=dynamic)
 
 
-def operator(function, *more, **options):
+def operator(function, indices, *more, **options):
     if COMPILES:
         options |= {"compile": compiled, "compile_symbolic": lambda *made: compiled(*made, dynamic=True)}
-    return Operator(function, *more, variants=LAYOUTS, constants=False, compilations=60, **options)
+    variants = [*LAYOUTS, f"{indices}=constant"] if COMPILES else LAYOUTS
+    return Operator(function, *more, variants=variants, constants=False, compilations=60, **options)
 
 
 def along(function, index_dtypes, attributes):
@@ -52,7 +61,7 @@ def along(function, index_dtypes, attributes):
     def call(input, index, **attributes):
         return function(input, index=index, **attributes)
 
-    return operator(call, DTYPES, index_dtypes, attributes, into=call)
+    return operator(call, "index", DTYPES, index_dtypes, attributes, into=call)
 
 
 # Of what broadcast_to gives, which is not written to.
@@ -70,12 +79,12 @@ serve(
     operators={
         "torch.gather": along(torch.gather, ["i64"], ["dim", "sparse_grad"]),
         "torch.index_select": along(torch.index_select, ["i32", "i64"], ["dim"]),
-        "torch.take": operator(torch.take, TAKEN, ["i64"], negative="wrap", into=torch.take),
+        "torch.take": operator(torch.take, "index", TAKEN, ["i64"], negative="wrap", into=torch.take),
         "torch.take_along_dim": operator(
-            torch.take_along_dim, DTYPES, ["i64"], ["dim"], negative="wrap", into=torch.take_along_dim
+            torch.take_along_dim, "indices", DTYPES, ["i64"], ["dim"], negative="wrap", into=torch.take_along_dim
         ),
         "torch.nn.functional.embedding": operator(
-            torch.nn.functional.embedding, DTYPES, ["i32", "i64"], ["padding_idx", "scale_grad_by_freq", "sparse"]
+            torch.nn.functional.embedding, "input", DTYPES, ["i32", "i64"], ["padding_idx", "scale_grad_by_freq", "sparse"]
         ),
     },
 )

@@ -1,7 +1,7 @@
 //! Which variants a run is made in.
 //!
 //! A documented example and a bad index meet every declared value; any other run has one variant, which follows from its id
-//! alone, so that a new case changes no other's, and one with a view where there can be a view. An answer must not depend on the
+//! alone, so that a new case changes no other's, and those in layouts that few calls can have. An answer must not depend on the
 //! variant: the expectation is the run's.
 
 use std::borrow::Cow;
@@ -21,7 +21,7 @@ use crate::words::counted;
 pub enum VariantsAsked {
     /// Of each run every value, and the usual variant.
     All,
-    /// Of a documented example and a bad index likewise, of each other run one variant, and one with a view if it can have one.
+    /// Of a documented example and a bad index likewise, of each other run one variant, and those in layouts that few calls can have.
     #[default]
     Turns,
     /// The same, and of each run the usual variant, too: for runs that are chosen one by one.
@@ -44,16 +44,18 @@ impl VariantsAsked {
         match self {
             Self::All => variants.each(&run.call, turn),
             Self::Turns | Self::TurnsAndUsual if meets_all(run) => variants.each(&run.call, turn),
-            Self::Turns => {
-                // Few calls can have a view, so that turns would leave it out.
-                let turn = variants.in_turn(&run.call, turn);
-                let view = variants.view(&run.call).filter(|view| *view != turn);
-                std::iter::once(turn).chain(view).collect()
-            }
-            Self::TurnsAndUsual | Self::Two | Self::None => {
-                let other = variants.in_turn(&run.call, turn);
-                let usual = Variant::default();
-                if other == usual { vec![usual] } else { vec![usual, other] }
+            _ => {
+                let mut asked = vec![variants.in_turn(&run.call, turn)];
+                if self != Self::Turns && !asked[0].is_usual() {
+                    asked.insert(0, Variant::default());
+                }
+                // Turns would leave out what few calls can have; of many sizes, some have it in turn.
+                if self != Self::Two && !run.case.axes.has_sizes() {
+                    let mut rare = variants.rare(&run.call);
+                    rare.retain(|one| !asked.contains(one));
+                    asked.append(&mut rare);
+                }
+                asked
             }
         }
     }

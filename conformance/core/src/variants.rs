@@ -124,13 +124,19 @@ impl Variants {
         })
     }
 
-    /// The variant of a call in which its first operand that can be a view of another is one.
-    pub(crate) fn view(&self, call: &Call) -> Option<Variant> {
-        let mut axes = self.axes(call).into_iter();
-        let (axis, _) = axes.find(|(_, ways)| ways.contains(&Way::View))?;
-        let mut variant = Variant::default();
-        variant.set(axis, Way::View).ok()?;
-        Some(variant)
+    /// The variants of a call in layouts that few calls can have, each by itself: the first operand that can be a view of another is
+    /// one, and an operand whose slices are equal has them once.
+    pub(crate) fn rare(&self, call: &Call) -> Vec<Variant> {
+        let axes = self.axes(call);
+        let alone = |way: Way| {
+            let having = axes.iter().filter(move |(_, ways)| ways.contains(&way));
+            having.map(move |(axis, _)| {
+                let mut variant = Variant::default();
+                variant.set(Arc::clone(axis), way).expect("a declared value is one of its axis");
+                variant
+            })
+        };
+        alone(Way::View).take(1).chain(alone(Way::Expanded)).collect()
     }
 
     /// The variant of a call whose values are chosen, axis by axis, among so many; 0 stands for the usual one.
@@ -144,7 +150,7 @@ impl Variants {
         variant
     }
 
-    /// The usual variant, and others such that each value occurs: layouts of all operands at once, each other value alone.
+    /// The usual variant, and others such that each value occurs: layouts of all operands at once, rare ones and each other value alone.
     pub(crate) fn each(&self, call: &Call, turn: usize) -> Vec<Variant> {
         let axes = self.axes(call);
         let layouts = |ways: &[Way]| ways.iter().copied().filter(|way| way.is_layout()).collect::<Vec<_>>();
@@ -172,7 +178,12 @@ impl Variants {
             let others = ways.iter().filter(|way| !way.is_layout());
             others.map(|way| of(&mut std::iter::once((axis, *way)))).collect::<Vec<_>>()
         });
-        std::iter::once(Variant::default()).chain(together).chain(alone).collect()
+        let mut variants: Vec<Variant> =
+            std::iter::once(Variant::default()).chain(together).chain(alone).collect();
+        let mut rare = self.rare(call);
+        rare.retain(|one| !variants.contains(one));
+        variants.append(&mut rare);
+        variants
     }
 }
 

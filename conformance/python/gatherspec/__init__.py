@@ -193,8 +193,12 @@ def _laid_out(array, layout):
         backwards = (slice(None, None, -1),) * array.ndim
         return array[backwards].copy()[backwards]
     if layout == "stride-0":
-        one = tuple(slice(0, 1 if _is_repeated(array, axis) else None) for axis in range(array.ndim))
-        return numpy.broadcast_to(array[one].copy(), array.shape)
+        repeated = [_is_repeated(array, axis) for axis in range(array.ndim)]
+        one = array[tuple(slice(0, 1 if again else None) for again in repeated)].copy()
+        # A dim of size 1 may have any stride, and that of one element is taken for the stride of rows.
+        strides = [array.itemsize * (dim == 1) if again else stride
+                   for again, dim, stride in zip(repeated, array.shape, one.strides)]
+        return numpy.lib.stride_tricks.as_strided(one, array.shape, strides, writeable=False)
     if layout == "offset":
         padded = _padded(array.shape)
         count = 3 + int(numpy.prod(padded))

@@ -4,7 +4,7 @@
 use askama::Template;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use gather_spec::call::{EXECUTION, Way};
+use gather_spec::call::{SHAPES, Way};
 use gather_spec::literal::Shown;
 use gather_spec::{Attribute, Call, DType, Tensor};
 
@@ -19,6 +19,8 @@ struct OperandWords {
     dtype: &'static str,
     /// Its elements as an array of NumPy, those of bf16 as their bits.
     array: String,
+    /// The scalar type of that array.
+    numpy: &'static str,
     /// Its shape as a tuple.
     shape: String,
     /// Its elements and its type in MLIR; empty if they are many, or not plain numbers.
@@ -37,6 +39,21 @@ struct OperandWords {
     onnxruntime_web: String,
     /// Whether it is a constant of what is compiled.
     constant: bool,
+    /// Whether its elements lie column by column.
+    transposed: bool,
+}
+
+impl OperandWords {
+    /// The elements as a list of Python; those of an array that follows a rule, by that rule.
+    fn list(&self) -> String {
+        let listed = self.array.strip_prefix("np.array(").and_then(|rest| rest.rsplit_once(", np."));
+        listed.map_or_else(|| format!("{}.tolist()", self.array), |(list, _)| list.to_owned())
+    }
+
+    /// The type of the same name in PyTorch.
+    fn torch(&self) -> String {
+        self.numpy.replace("np.", "torch.")
+    }
 }
 
 /// What a template says of a call.
@@ -50,6 +67,8 @@ struct Words<'w> {
     mlir_numbers: String,
     /// Whether the function is compiled before it runs.
     compiled: bool,
+    /// Whether it is compiled for dims that it does not know.
+    symbolic: bool,
     /// The unsigned integers to print a result as, bit by bit, if its numbers would not tell.
     bits: Option<&'static str>,
     /// Lines that run before the call.
@@ -69,6 +88,12 @@ impl Words<'_> {
     fn inputs(&self) -> impl Iterator<Item = (usize, &OperandWords)> {
         let is_input = |(_, operand): &(usize, &OperandWords)| !operand.constant && operand.name != "axis";
         self.operands.iter().enumerate().filter(is_input)
+    }
+
+    /// Their names.
+    fn input_names(&self) -> String {
+        let names: Vec<&str> = self.inputs().map(|(_, operand)| operand.name.as_str()).collect();
+        names.join(", ")
     }
 
     /// The operands that are constants.
@@ -164,7 +189,7 @@ fn template(adapter: &str) -> Option<(&'static [Way], Rendered)> {
         "onnxruntime-web" "onnxruntime-web/call.txt" [Way::Constant],
         "openvino" "openvino/call.txt" [Way::Constant],
         "paddle" "paddle/call.txt" [],
-        "pytorch" "pytorch/call.txt" [Way::Compiled],
+        "pytorch" "pytorch/call.txt" [Way::Compiled, Way::Constant, Way::Symbolic, Way::Transposed],
         "stablehlo" "stablehlo/call.txt" [],
         "tensorflow" "tensorflow/call.txt" [Way::Compiled],
         "tensorflow-xla" "tensorflow-xla/call.txt" [],
@@ -189,7 +214,8 @@ pub fn script(adapter: &str, call: &Call, before: &str) -> Option<String> {
         operands: operands.filter(|all| all.iter().all(|one| has_words(adapter, one)))?,
         attributes: attributes.iter().map(|(name, value)| (name.as_str(), value.clone())).collect(),
         mlir_numbers: mlir_numbers(call),
-        compiled: call.variant.of(EXECUTION) == Some(Way::Compiled),
+        compiled: call.variant.iter().any(|(_, way)| !way.is_layout()),
+        symbolic: call.variant.of(SHAPES).is_some(),
         bits: bits(call),
         before,
         model: match adapter {
@@ -210,6 +236,7 @@ fn operand(adapter: &str, call: &Call, name: &str, tensor: &Tensor) -> Option<Op
         name: name.to_owned(),
         dtype: tensor.dtype().name(),
         array: numpy::array(tensor)?,
+        numpy: numpy::dtype(tensor.dtype()),
         shape: numpy::tuple(tensor.shape()),
         mlir: mlir(tensor),
         onnx: onnx(tensor.dtype()),
@@ -222,6 +249,7 @@ fn operand(adapter: &str, call: &Call, name: &str, tensor: &Tensor) -> Option<Op
         },
         webnn: data_type,
         constant: always || call.variant.of(name) == Some(Way::Constant),
+        transposed: call.variant.of(name) == Some(Way::Transposed),
     })
 }
 

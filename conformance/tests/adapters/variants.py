@@ -69,6 +69,7 @@ def numpy_strides():
     offset = asked("a=offset")
     assert offset.strides == (16, 4) and offset.ctypes.data - offset.base.ctypes.data == 12, offset.strides
     assert asked("a=stride-0", REPEATED).strides == (0, 4)
+    assert asked("a=stride-0", REPEATED[:, np.newaxis]).strides == (0, 4, 4)
     table = asked("indices=view", np.arange(3), "i64")
     assert seen["indices"].ctypes.data == table.ctypes.data + 8
     assert not np.shares_memory(asked("", np.arange(3), "i64"), seen["indices"])
@@ -166,6 +167,14 @@ def pytorch_strides_and_graphs():
         ask(adapter, "torch.index_select", {"input": (ROWS, "f32"), "index": (ONE, "i64")}, variant, dim=0)
         torch.compile = torch_compile
         assert made == [dynamic] and counters["stats"]["unique_graphs"] == 1, (variant, made, counters["stats"])
+    # A constant index is part of the graph, which has one argument.
+    inputs = []
+    counted = lambda graph, arguments: inputs.append(len(arguments)) or graph
+    graph_of = lambda function: torch.compile(function, fullgraph=True, dynamic=False, backend=counted)
+    for variant, count in [("execution=compiled", 2), ("index=constant", 1)]:
+        torch.compiler.reset()
+        ask(adapter, "torch.index_select", {"input": (ROWS, "f32"), "index": (ONE, "i64")}, variant, {"compile": graph_of}, dim=0)
+        assert inputs.pop() == count, (variant, count)
 
 
 def openvino_models():

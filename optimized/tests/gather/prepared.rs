@@ -94,7 +94,7 @@ fn drawn(shape: &[usize], bounds: &[usize], spoilt: bool) -> ArrayD<i64> {
 #[test]
 fn slices_along_an_axis() {
     for spoilt in [false, true] {
-        for count in [1, 20, many(1100)] {
+        for count in [1, 20, 1100].map(many) {
             let indices = drawn(&[count], &[6], spoilt);
             every_policy!(&[4, 6, 3], &indices.view(), Options::new().axis(1), |with| {
                 Plan::gather(&[4, 6, 3], &[count], with)
