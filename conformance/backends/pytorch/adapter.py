@@ -29,13 +29,14 @@ def load(tensor):
         raise Unsupported(f"PyTorch has no {tensor.dtype}")
     if tensor.constant:
         # Of a list, within what is compiled: any other tensor would become an argument.
-        return torch.tensor(listed(tensor), dtype=DTYPES[tensor.dtype]).reshape(tensor.shape)
+        elements, shape = listed(tensor)
+        return torch.tensor(elements, dtype=DTYPES[tensor.dtype]).reshape(shape)
     return torch.from_numpy(numpy_load(tensor, "<u2")).view(DTYPES[tensor.dtype])
 
 
 @torch.compiler.assume_constant_result
 def listed(tensor):
-    return numpy_load(tensor).ravel().tolist()
+    return numpy_load(tensor).ravel().tolist(), tensor.shape
 
 
 def store(output):
