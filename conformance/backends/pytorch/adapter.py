@@ -65,7 +65,7 @@ def along(function, index_dtypes, attributes):
     return operator(call, "index", DTYPES, index_dtypes, attributes, into=call)
 
 
-# Of what broadcast_to gives, which is not written to.
+# Of arrays with a stride of 0, which are not written to.
 warnings.filterwarnings("ignore", "The given NumPy array is not writable")
 # It compiles by a compiler of C++, which takes some seconds the first time: longer than a call may.
 COMPILES = shutil.which(os.environ.get("CXX", "g++")) is not None

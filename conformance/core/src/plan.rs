@@ -51,9 +51,7 @@ impl VariantsAsked {
                 }
                 // Turns would leave out what few calls can have; of many sizes, some have it in turn.
                 if self != Self::Two && !run.case.axes.has_sizes() {
-                    let mut rare = variants.rare(&run.call);
-                    rare.retain(|one| !asked.contains(one));
-                    asked.append(&mut rare);
+                    variants.add_rare(&run.call, &mut asked);
                 }
                 asked
             }

@@ -124,19 +124,19 @@ impl Variants {
         })
     }
 
-    /// The variants of a call in layouts that few calls can have, each by itself: the first operand that can be a view of another is
-    /// one, and an operand whose slices are equal has them once.
-    pub(crate) fn rare(&self, call: &Call) -> Vec<Variant> {
+    /// Adds the variants of a call in layouts that few calls can have, each by itself: the first operand that can be a view of another
+    /// is one, and an operand whose slices are equal has them once.
+    pub(crate) fn add_rare(&self, call: &Call, variants: &mut Vec<Variant>) {
         let axes = self.axes(call);
         let alone = |way: Way| {
             let having = axes.iter().filter(move |(_, ways)| ways.contains(&way));
-            having.map(move |(axis, _)| {
-                let mut variant = Variant::default();
-                variant.set(Arc::clone(axis), way).expect("a declared value is one of its axis");
-                variant
-            })
+            having.map(move |(axis, _)| with_values([(axis, way)]))
         };
-        alone(Way::View).take(1).chain(alone(Way::Expanded)).collect()
+        for rare in alone(Way::View).take(1).chain(alone(Way::Expanded)) {
+            if !variants.contains(&rare) {
+                variants.push(rare);
+            }
+        }
     }
 
     /// The variant of a call whose values are chosen, axis by axis, among so many; 0 stands for the usual one.
@@ -160,31 +160,31 @@ impl Variants {
             .filter(|(_, ways)| !ways.is_empty())
             .collect();
         let most = laid_out.iter().map(|(_, ways)| ways.len()).max().unwrap_or(0);
-        let of = |values: &mut dyn Iterator<Item = (&Arc<str>, Way)>| {
-            let mut variant = Variant::default();
-            for (axis, way) in values {
-                variant.set(Arc::clone(axis), way).expect("a declared value is one of its axis");
-            }
-            variant
-        };
         let together = (0..most).map(|at| {
             // Operands with as many values move on from pair to pair of them by the turn.
             let value = |(place, (axis, ways)): (usize, &(_, Vec<Way>))| {
                 (*axis, ways[(at + place * turn) % ways.len()])
             };
-            of(&mut laid_out.iter().enumerate().map(value))
+            with_values(laid_out.iter().enumerate().map(value))
         });
         let alone = axes.iter().flat_map(|(axis, ways)| {
             let others = ways.iter().filter(|way| !way.is_layout());
-            others.map(|way| of(&mut std::iter::once((axis, *way)))).collect::<Vec<_>>()
+            others.map(|way| with_values([(axis, *way)])).collect::<Vec<_>>()
         });
         let mut variants: Vec<Variant> =
             std::iter::once(Variant::default()).chain(together).chain(alone).collect();
-        let mut rare = self.rare(call);
-        rare.retain(|one| !variants.contains(one));
-        variants.append(&mut rare);
+        self.add_rare(call, &mut variants);
         variants
     }
+}
+
+/// The variant that has these values, each on an axis of its own.
+fn with_values<'a>(values: impl IntoIterator<Item = (&'a Arc<str>, Way)>) -> Variant {
+    let mut variant = Variant::default();
+    for (axis, way) in values {
+        variant.set(Arc::clone(axis), way).expect("a declared value is one of its axis");
+    }
+    variant
 }
 
 /// Whether passing an operand of a call in this way differs from the usual way.
