@@ -255,6 +255,19 @@ mod tests {
         }
     }
 
+    /// PyTorch's kernel for indices that repeat is only taken where params lie in rows.
+    #[test]
+    fn an_operand_whose_slices_are_equal_has_them_once_beside_usual_ones() {
+        let variants = Variants::new(["operands=stride-0", "operands=transposed"]).unwrap();
+        let capability = Capability { variants, ..Capability::default() };
+        let run =
+            crate::embedded().run("torch.gather/selection/one-plane-of-rows-of-one-index[f32]").unwrap();
+        let alone: Variant = "index=stride-0".parse().unwrap();
+        for which in [VariantsAsked::All, VariantsAsked::Turns, VariantsAsked::TurnsAndUsual] {
+            assert!(which.of(&capability, &run).contains(&alone), "{which:?}");
+        }
+    }
+
     #[test]
     fn a_variant_does_not_depend_on_other_cases_and_none_is_asked_of_who_declares_none() {
         let declares_none = Capability::default();
