@@ -1,5 +1,5 @@
 //! Rows by where params and outputs begin in a line of the caches: the time of a plain safe loop over that of each level, on one
-//! thread, in rounds that take turns. `cargo bench -p gather-benches --bench lines` takes some minutes and 600 MB.
+//! thread, in rounds that take turns. `cargo bench -p gather-benches --bench lines` takes some seconds and 600 MB.
 //!
 //! A cell is the median of the rounds' ratios, with bounds that hold it with 95 %. A level fails where even its upper bound is less
 //! than 0.95 of the plain loop, or of a level before it; then the program ends with status 1.
@@ -20,8 +20,18 @@ const LINE: usize = 64;
 const PLACES: [[usize; 2]; 4] = [[0, 0], [16, 16], [0, 16], [16, 0]];
 
 /// The lengths of rows, and the megabytes of their tables.
-const ROWS: [(usize, usize); 9] =
-    [(64, 16), (64, 256), (128, 16), (128, 33), (128, 256), (256, 33), (256, 256), (1024, 33), (3072, 256)];
+const ROWS: [(usize, usize); 10] = [
+    (64, 16),
+    (64, 256),
+    (128, 16),
+    (128, 33),
+    (128, 256),
+    (256, 33),
+    (256, 256),
+    (512, 33),
+    (1024, 33),
+    (3072, 256),
+];
 
 /// Ratios of rounds, in ascending order.
 struct Ratios(Vec<f64>);
@@ -128,6 +138,7 @@ fn plain(row: usize, params: &[u8], indices: &[i32], output: &mut [u8]) {
         64 => copy::<64>(params, indices, output),
         128 => copy::<128>(params, indices, output),
         256 => copy::<256>(params, indices, output),
+        512 => copy::<512>(params, indices, output),
         1024 => copy::<1024>(params, indices, output),
         3072 => copy::<3072>(params, indices, output),
         _ => unreachable!("a length of ROWS"),

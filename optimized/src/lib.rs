@@ -42,6 +42,7 @@
 mod answer;
 mod api;
 mod arrays;
+mod caches;
 mod dispatch;
 mod element;
 mod forms;

@@ -21,7 +21,6 @@
 
 use ndarray::{ArrayView, Dimension};
 
-mod caches;
 pub(crate) mod check;
 pub(crate) mod clone_elements;
 pub(crate) mod compiled;

@@ -2,7 +2,7 @@
 
 use std::mem::MaybeUninit;
 
-use super::caches;
+use crate::caches;
 use crate::levels::Proof;
 use crate::levels::bodies::CheckedRows;
 

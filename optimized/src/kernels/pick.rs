@@ -7,9 +7,9 @@ use std::mem::MaybeUninit;
 
 use gather_spec::NegativeIndex;
 
-use super::caches;
 use super::check::BLOCK;
 use super::moves::{is_one_move, streams};
+use crate::caches;
 use crate::geometry::Geometry;
 use crate::index::{FromEitherEnd, Locate, Nearest, Remainder};
 use crate::levels::Proof;

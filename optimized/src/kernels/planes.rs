@@ -9,9 +9,9 @@
 use std::mem::MaybeUninit;
 use std::ptr::copy_nonoverlapping;
 
-use super::caches;
 use super::cursor::PlaneSegment;
 use super::moves::is_one_move;
+use crate::caches;
 use crate::geometry::Geometry;
 use crate::index::Locate;
 use crate::levels::Proof;

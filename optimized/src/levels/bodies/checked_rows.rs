@@ -69,7 +69,7 @@ impl<'a> CheckedRows<'a> {
     /// How rows are asked for.
     #[inline(always)]
     pub(super) fn requests(&self) -> Requests {
-        Requests::new(self.row_bytes, self.starts())
+        Requests::new(self.row_bytes, self.starts(), self.prefetch)
     }
 
     /// How many rows to ask for ahead; 0 for none.

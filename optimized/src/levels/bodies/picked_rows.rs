@@ -47,7 +47,7 @@ impl<I: Locate> EachRow for Picked<I> {
 
     #[inline(always)]
     unsafe fn run(self, way: impl CopyRow) -> bool {
-        let requests = Requests::new(self.row_bytes, self.starts());
+        let requests = Requests::new(self.row_bytes, self.starts(), self.is_far());
         let Self { picks: Picks { params, bound, stride, indices, len, output, prefetch, .. }, row_bytes } =
             self;
         let ahead = if prefetch { rows::rows_ahead(row_bytes) } else { len };

@@ -1,5 +1,7 @@
 //! Requests for cache lines.
 
+use crate::caches;
+
 /// The bytes of a line.
 pub(crate) const LINE: usize = 64;
 
@@ -12,17 +14,19 @@ pub(super) struct Requests {
     row_bytes: usize,
     /// Lines that a row touches if it starts with one.
     lines: usize,
-    /// Whether rows may end in one line more.
+    /// Whether rows may end in one line more, which is asked for, too.
     straddle: bool,
 }
 
 impl Requests {
-    /// For rows that have their starts in common with these bytes: the address of one, and strides between them.
+    /// For rows that have their starts in common with these bytes: the address of one, and strides between them. Rows that are not
+    /// `far` are not asked for.
     #[inline(always)]
-    pub(super) fn new(row_bytes: usize, starts: usize) -> Self {
+    pub(super) fn new(row_bytes: usize, starts: usize, far: bool) -> Self {
         let lines = row_bytes.div_ceil(LINE).min(LINES_AHEAD);
-        // Asking twice for a line costs less than a branch that depends on the row.
         let straddle = lines < LINES_AHEAD && !starts.is_multiple_of(row_bytes.next_power_of_two().min(LINE));
+        // Asking twice for a line costs less than a branch that depends on the row.
+        let straddle = far && straddle && !(row_bytes.is_multiple_of(LINE) && caches::are_shared_by_many());
         Self { row_bytes, lines, straddle }
     }
 

@@ -3,6 +3,7 @@
 use std::ptr::copy_nonoverlapping;
 
 use super::prefetch::LINE;
+use crate::caches;
 
 /// The widest move. Twice as much at once is hardly faster in the first cache, and slower where moves straddle two lines.
 const WIDTH: usize = 32;
@@ -11,10 +12,14 @@ const HALF: usize = WIDTH / 2;
 /// Bytes that should be on their way from memory while rows are copied.
 const BYTES_AHEAD: usize = 8 << 10;
 
+/// Likewise, from a cache that many cores share: more would wait for one another.
+const SHARED_BYTES_AHEAD: usize = BYTES_AHEAD / 2;
+
 /// How many rows to ask for ahead.
 #[inline(always)]
 pub(super) fn rows_ahead(row_bytes: usize) -> usize {
-    (BYTES_AHEAD / row_bytes.max(1)).clamp(2, 48)
+    let bytes = if caches::are_shared_by_many() { SHARED_BYTES_AHEAD } else { BYTES_AHEAD };
+    (bytes / row_bytes.max(1)).clamp(2, 48)
 }
 
 /// A way to copy rows of one length.
@@ -69,7 +74,7 @@ pub(super) fn by_length<R: EachRow, const WIDE: bool>(rows: R) -> R::Output {
             unsafe {
                 match (row_bytes, from, to) {
                     $(($bytes, HALF, 0) | ($bytes, 0, HALF) if halves && $bytes <= 2 * LINE => {
-                        return rows.run(Halves::<$bytes>);
+                        return rows.run(Ascending::<$bytes, HALF>);
                     }
                     ($bytes, _, HALF) => return rows.run(Edged::<$bytes>),
                     ($bytes, _, begin) if begin == 0 || $bytes <= 2 * LINE => return rows.run(Straight::<$bytes>),)+
@@ -79,7 +84,7 @@ pub(super) fn by_length<R: EachRow, const WIDE: bool>(rows: R) -> R::Output {
         };
     }
     vectors!(32 64 128 256);
-    // SAFETY: rows have at least as many bytes as a move, and at most twice as many.
+    // SAFETY: rows have at least as many bytes as a move, and at most twice as many, or as many as their way says.
     unsafe {
         match row_bytes {
             0 | 1 => rows.run(Straight::<1>),
@@ -90,6 +95,7 @@ pub(super) fn by_length<R: EachRow, const WIDE: bool>(rows: R) -> R::Output {
             32..64 => rows.run(Overlapping::<32>(row_bytes)),
             64..128 => rows.run(Overlapping::<64>(row_bytes)),
             _ if !WIDE => rows.run(Memcpy(row_bytes)),
+            512 if to == 0 => rows.run(Ascending::<512, WIDTH>),
             ..=2048 => rows.run(Aligned(row_bytes)),
             _ => rows.run(Long(row_bytes)),
         }
@@ -125,16 +131,17 @@ impl<const BYTES: usize> CopyRow for Edged<BYTES> {
     }
 }
 
-/// `BYTES`, whole vectors, in moves of half their width.
+/// `BYTES`, whole moves of `MOVE` bytes, one after the other. The compiler would write the later ones of several first, which takes
+/// up to a tenth more time where moves straddle lines of params.
 #[derive(Clone, Copy)]
-struct Halves<const BYTES: usize>;
+struct Ascending<const BYTES: usize, const MOVE: usize>;
 
-impl<const BYTES: usize> CopyRow for Halves<BYTES> {
+impl<const BYTES: usize, const MOVE: usize> CopyRow for Ascending<BYTES, MOVE> {
     #[inline(always)]
     unsafe fn copy(self, from: *const u8, to: *mut u8) {
-        for at in (0..BYTES).step_by(HALF) {
+        for at in (0..BYTES).step_by(MOVE) {
             // SAFETY: the caller's promise.
-            unsafe { copy_nonoverlapping(from.add(at), to.add(at), HALF) };
+            unsafe { copy_nonoverlapping(from.add(at), to.add(at), MOVE) };
         }
     }
 }
@@ -173,7 +180,7 @@ impl CopyRow for Aligned {
             }
             let mut at = head;
             while at + 4 * WIDTH <= bytes {
-                copy_nonoverlapping(from.add(at), to.add(at), 4 * WIDTH);
+                Ascending::<{ 4 * WIDTH }, WIDTH>.copy(from.add(at), to.add(at));
                 at += 4 * WIDTH;
             }
             while at + WIDTH <= bytes {
