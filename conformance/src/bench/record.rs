@@ -29,8 +29,8 @@ pub(crate) struct Record {
     pub(crate) rounds: u32,
     /// The least duration of a round, in nanoseconds.
     pub(crate) min_round_ns: u64,
-    /// The byte of a line of 64 at which params, and an output that is reused, begin for the first backend and its levels; where its
-    /// allocator puts them if that was not chosen.
+    /// The byte of a line of 64 at which params, and an output that is reused, begin for the first backend and its levels; unknown in
+    /// older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) align: Option<u8>,
     /// The signal by which the user ended the run early.

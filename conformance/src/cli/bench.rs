@@ -52,10 +52,9 @@ pub(super) struct BenchArgs {
     /// Processors that each backend may use [default: all]; on Linux only
     #[arg(long, value_name = "N", value_parser = jobs)]
     threads: Option<NonZeroUsize>,
-    /// Byte of a line of 64 at which params of optimized, and outputs that it reuses, begin [default: where its allocator puts
-    /// them]
-    #[arg(long, value_name = "BYTE", value_parser = clap::value_parser!(u8).range(..64))]
-    align: Option<u8>,
+    /// Byte of a line of 64 at which params of optimized, and outputs that it reuses, begin, as a large `Vec` does at 16
+    #[arg(long, value_name = "BYTE", default_value = "16", value_parser = clap::value_parser!(u8).range(..64))]
+    align: u8,
     /// File to write all durations to, as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -132,7 +131,7 @@ impl BenchArgs {
             turns: number(self.turns),
             rounds: number(self.rounds),
             min_round_ns: ROUND,
-            align: self.align,
+            align: Some(self.align),
             interrupted: None,
             rooflines: if self.rooflines { rooflines(self.turns.get(), threads) } else { Vec::new() },
             backends: contenders.iter().map(identity).collect(),
@@ -210,9 +209,7 @@ impl BenchArgs {
             let program = backend.program(&self.process, folders, &|text| complain(text));
             let mut program = program.map_err(Failure::Broken)?;
             program.environment.extend(level.map(|level| (LEVEL_VARIABLE.into(), level.to_string().into())));
-            program
-                .environment
-                .extend(self.align.map(|byte| (ALIGN_VARIABLE.into(), byte.to_string().into())));
+            program.environment.push((ALIGN_VARIABLE.into(), self.align.to_string().into()));
             let broken = |broken| Failure::Broken(format!("{name}: {broken}"));
             Contender::start(name.clone(), &program).map_err(broken)
         };

@@ -12,6 +12,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::miniatures::{MARK, MODE};
+use crate::tiers::CALLS_OF_PASTED_LINES;
 
 /// A case that each backend passes.
 const RIGHT: &str = "tf.gather_nd/documented/rows-of-a-matrix";
@@ -29,9 +30,9 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ("run/the-failed-cases-are-still-known", the_failed_cases_are_still_known),
     ("run/limits", limits),
     ("run/what-its-campaign-finds", what_a_campaign_finds),
-    ("fuzz/nothing-is-saved", || fuzz(&["--cases", "150"], false)),
-    ("fuzz/what-is-found-is-saved", || fuzz(&["--cases", "150"], true)),
-    ("fuzz/laws", || fuzz(&["--laws", "--cases", "200"], false)),
+    ("fuzz/nothing-is-saved", || fuzz(&[], false)),
+    ("fuzz/what-is-found-is-saved", || fuzz(&[], true)),
+    ("fuzz/laws", || fuzz(&["--laws"], false)),
 ];
 
 /// A folder to run in, and the backend that this program is there.
@@ -292,7 +293,8 @@ fn limits() {
 fn what_a_campaign_finds() {
     let folder = RunFolder::new("dies-at-strings");
     let right = "tf.gather_nd/precedence/*";
-    let options = ["run", "--case", right, "--campaign", "200", "--restarts", "1000", "--", "miniature"];
+    let calls = CALLS_OF_PASTED_LINES.count().to_string();
+    let options = ["run", "--case", right, "--campaign", &calls, "--restarts", "1000", "--", "miniature"];
     let text = folder.gatherspec(&options);
     let report = fs::read(folder.path("gatherspec-report/chosen/report.json")).unwrap();
     let report: Value = serde_json::from_slice(&report).unwrap();
@@ -314,7 +316,8 @@ fn what_a_campaign_finds() {
 fn fuzz(options: &[&str], save: bool) {
     let folder = RunFolder::new("dies-at-strings");
     let saved: &[&str] = if save { &["--save", "what is found"] } else { &[] };
-    let more = ["--restarts", "1000", "--report", "fuzz.json", "--", "miniature"];
+    let calls = CALLS_OF_PASTED_LINES.count().to_string();
+    let more = ["--cases", &calls, "--restarts", "1000", "--report", "fuzz.json", "--", "miniature"];
     let text = folder.gatherspec(&[&["fuzz"], options, saved, &more].concat());
     let report: Value = serde_json::from_slice(&fs::read(folder.path("fuzz.json")).unwrap()).unwrap();
     let groups = report["groups"].as_array().unwrap();

@@ -62,6 +62,9 @@ pub(crate) const LAYOUTS: Budget = budget(2, 5);
 /// Drawn calls that are saved and read back, each after it was made small.
 pub(crate) const SAVED_CALLS: Budget = budget(10, 60);
 
+/// Drawn calls, or instances of laws, of a campaign whose printed lines are pasted: some meet what the backend dies of.
+pub(crate) const CALLS_OF_PASTED_LINES: Budget = budget(200, 200);
+
 /// Drawn calls of each operator that show which mutants are wrong on it. The cases must catch those.
 pub(crate) const DRAWS_OF_MUTANTS: Budget = Budget { quick: 0, full: 1500, nightly: Some(10_000) };
 
