@@ -1,12 +1,13 @@
-"""OpenVINO on the CPU, by its own operators. A call becomes a model with the shapes of the call; a constant operand is no
-parameter of the model, nor is the axis, and symbolic dims are dynamic, but for the last of the indices of GatherND."""
+"""OpenVINO on the CPU: its own operators, and ONNX's Gather as its reader of ONNX translates it. A call becomes a model with the
+shapes of the call; a constant operand is no parameter of the model, nor is the axis, and symbolic dims are dynamic, but for the
+last of the indices of GatherND."""
 
 from functools import lru_cache
 
 import openvino as ov
 from openvino import opset5, opset6, opset7, opset8
 
-from gatherspec import NUMPY, SYMBOLIC, Operator, Tensor, Unsupported, numpy_load, serve
+from gatherspec import NUMPY, ONNX, SYMBOLIC, Operator, Tensor, Unsupported, numpy_load, onnx_model, onnx_operand, serve
 
 TYPES = {dtype: getattr(ov.Type, dtype) for dtype in [*NUMPY, "bf16"] if dtype not in ("bool", "c64", "c128")}
 TYPES["bool"] = ov.Type.boolean
@@ -21,13 +22,12 @@ def filled(dtype, shape, data):
 
 
 def load(tensor):
-    """The tensor, and what the model says of it: the dtype, the dims, and the data of a constant."""
+    """The tensor, and what the model says of it: the dtype, the dims, unknown ones as names, and the data of a constant."""
     if tensor.dtype not in TYPES:
         return None
     constant = tensor.constant or tensor.operand == "axis"
-    dims = tuple(-1 if dim is None else dim for dim in tensor.dims)
     return filled(tensor.dtype, tensor.shape, tensor.data), (
-        (tensor.dtype, tensor.shape, tensor.data) if constant else (tensor.dtype, dims, None)
+        (tensor.dtype, tensor.shape, bytes(tensor.data)) if constant else (tensor.dtype, onnx_operand(tensor)[1], None)
     )
 
 
@@ -36,26 +36,43 @@ def store(output):
     return Tensor(NAMES[output.element_type], output.shape, output.data.tobytes())
 
 
-@lru_cache(maxsize=16)
-def request(function, operands, attributes):
-    """A compiled model."""
+def own(function):
+    """Makes models of an operator of OpenVINO."""
 
     def node(dtype, dims, data):
         if data is None:
-            return opset8.parameter(ov.PartialShape(list(dims)), TYPES[dtype])
+            return opset8.parameter(ov.PartialShape([-1 if isinstance(dim, str) else dim for dim in dims]), TYPES[dtype])
         return ov.op.Constant(filled(dtype, dims, data))
 
-    nodes = [node(*operand) for operand in operands]
-    parameters = [node for node, (_, _, data) in zip(nodes, operands) if data is None]
-    model = ov.Model([function(*nodes, **dict(attributes))], parameters, "gather")
-    return CORE.compile_model(model, "CPU").create_infer_request()
+    def model(operands, attributes):
+        nodes = [node(*operand) for operand in operands]
+        parameters = [node for node, (_, _, data) in zip(nodes, operands) if data is None]
+        return ov.Model([function(*nodes, **attributes)], parameters, "gather")
+
+    return model
 
 
-def operator(function, index_dtypes, attribute, bad="unspecified", negative="wrap"):
+def read(kind):
+    """Lets OpenVINO read models of an operator of ONNX."""
+
+    def model(operands, attributes):
+        said = [(ONNX[dtype], dims, data) for dtype, dims, data in operands]
+        return CORE.read_model(onnx_model(kind, 23, attributes, said).SerializeToString())
+
+    return model
+
+
+@lru_cache(maxsize=16)
+def request(model, operands, attributes):
+    """A compiled model."""
+    return CORE.compile_model(model(operands, dict(attributes)), "CPU").create_infer_request()
+
+
+def operator(model, index_dtypes, attribute, bad="unspecified", negative="wrap", known_depth=False):
     def call(*operands, **attributes):
         if None in operands:
             raise Unsupported("the CPU plugin of OpenVINO gathers neither complex numbers nor strings")
-        made = request(function, tuple(said for _, said in operands), tuple(attributes.items()))
+        made = request(model, tuple(said for _, said in operands), tuple(attributes.items()))
         arguments = [tensor for tensor, (_, _, data) in operands if data is None]
         for at, tensor in enumerate(arguments):
             made.set_input_tensor(at, tensor)
@@ -63,7 +80,6 @@ def operator(function, index_dtypes, attribute, bad="unspecified", negative="wra
         return made.get_output_tensor(0)
 
     variants = ["data=constant", "indices=constant", SYMBOLIC]
-    known_depth = function in (opset5.gather_nd, opset8.gather_nd)
     return Operator(call, TYPES, index_dtypes, [attribute], bad, negative, variants=variants, known_depth=known_depth)
 
 
@@ -73,10 +89,11 @@ serve(
     load=load,
     store=store,
     operators={
-        "openvino.Gather-7": operator(opset7.gather, INTEGERS, "batch_dims", negative="reject"),
-        "openvino.Gather-8": operator(opset8.gather, INTEGERS, "batch_dims", bad="zero"),
-        "openvino.GatherND-5": operator(opset5.gather_nd, INTEGERS, "batch_dims", negative="reject"),
-        "openvino.GatherND-8": operator(opset8.gather_nd, INTEGERS, "batch_dims"),
-        "openvino.GatherElements-6": operator(opset6.gather_elements, ["i32", "i64"], "axis"),
+        "openvino.Gather-7": operator(own(opset7.gather), INTEGERS, "batch_dims", negative="reject"),
+        "openvino.Gather-8": operator(own(opset8.gather), INTEGERS, "batch_dims", bad="zero"),
+        "openvino.GatherND-5": operator(own(opset5.gather_nd), INTEGERS, "batch_dims", negative="reject", known_depth=True),
+        "openvino.GatherND-8": operator(own(opset8.gather_nd), INTEGERS, "batch_dims", known_depth=True),
+        "openvino.GatherElements-6": operator(own(opset6.gather_elements), ["i32", "i64"], "axis"),
+        "onnx.Gather-13": operator(read("Gather"), ["i32", "i64"], "axis", bad="error"),
     },
 )

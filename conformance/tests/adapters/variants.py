@@ -192,9 +192,10 @@ def openvino_models():
         ("data=constant,indices=constant", []),
         ("shapes=symbolic", ["[?,?]", "[?]"]),
     ]:
-        ask(adapter, "openvino.Gather-8", operands, variant)
-        shapes = [str(one.get_partial_shape()) for one in made[-1].inputs]
-        assert shapes == inputs, (variant, shapes)
+        for operator, names in [("openvino.Gather-8", ["data", "indices", "axis"]), ("onnx.Gather-13", ["data", "indices"])]:
+            ask(adapter, operator, {name: operands[name] for name in names}, variant)
+            shapes = [str(one.get_partial_shape()) for one in made[-1].inputs]
+            assert shapes == inputs, (operator, variant, shapes)
     operands = {"data": (ROWS, "f32"), "indices": (np.array([[1]], np.int64), "i64")}
     ask(adapter, "openvino.GatherND-8", operands, "shapes=symbolic")
     assert [str(one.get_partial_shape()) for one in made[-1].inputs] == ["[?,?]", "[?,1]"]

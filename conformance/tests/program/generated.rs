@@ -143,6 +143,12 @@ fn a_script_makes_the_call_in_the_way_that_is_asked() {
             "    ov.op.Constant(ov.Tensor(indices)),\n",
         ),
         (
+            "openvino",
+            "onnx.Gather-13/bad-index/first-of-two",
+            "indices=constant",
+            "TensorProto.INT64, (2,), indices.tobytes(), raw=True),\n    ],\n)\nonnx_model = helper.make_model(",
+        ),
+        (
             "pytorch",
             "torch.take_along_dim/bad-index/first-of-a-vector",
             "execution=compiled",
