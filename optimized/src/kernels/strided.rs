@@ -149,6 +149,8 @@ mod tests {
         assert!(fits(3, &[2, 2], &[-3, 2]) && !fits(3, &[2, 2], &[-3, 3]), "each way at once");
         assert!(fits(5, &[usize::MAX >> 1], &[0]), "the same element again and again");
         assert!(!fits(0, &[usize::MAX >> 1, 2], &[0, 0]), "more elements than any array may have");
+        #[cfg(target_pointer_width = "64")]
+        assert!(!fits(0, &[(1 << 33) + 1], &[1 << 31]), "a reach of 2^64, which 64 bits take for 0");
         assert!(!fits(0, &[2], &[isize::MAX]) && !fits(0, &[2, 2], &[isize::MIN, isize::MAX]));
         assert!(fits(9, &[0, 7], &[1, 100]) && !fits(6, &[], &[]), "no element, and one");
         assert!(!fits(0, &[2], &[]) && !fits(0, &[], &[1]), "a stride for each dim");

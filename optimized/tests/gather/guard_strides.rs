@@ -18,16 +18,19 @@ enum ViewLayout {
     Strided,
     /// Every axis backwards.
     Reversed,
+    /// The first axis backwards, so that rows are as they were.
+    Upturned,
     /// Axes in the opposite order.
     Transposed,
     /// The first axis repeats its one element.
     Repeated,
 }
 
-const LAYOUTS: [ViewLayout; 5] = [
+const LAYOUTS: [ViewLayout; 6] = [
     ViewLayout::Plain,
     ViewLayout::Strided,
     ViewLayout::Reversed,
+    ViewLayout::Upturned,
     ViewLayout::Transposed,
     ViewLayout::Repeated,
 ];
@@ -36,7 +39,7 @@ impl ViewLayout {
     /// The shape of the memory under a view of this shape.
     fn memory(self, shape: &[usize]) -> Vec<usize> {
         match self {
-            Self::Plain | Self::Reversed => shape.to_vec(),
+            Self::Plain | Self::Reversed | Self::Upturned => shape.to_vec(),
             Self::Strided => shape.iter().map(|dim| 2 * dim - 1).collect(),
             Self::Transposed => shape.iter().rev().copied().collect(),
             Self::Repeated => [&[1], &shape[1..]].concat(),
@@ -53,6 +56,10 @@ impl ViewLayout {
                 for axis in 0..shape.len() {
                     view.slice_axis_inplace(Axis(axis), Slice::new(0, None, step));
                 }
+                view
+            }
+            Self::Upturned => {
+                view.invert_axis(Axis(0));
                 view
             }
             Self::Transposed => view.reversed_axes(),

@@ -18,6 +18,7 @@ mod prepared;
 mod retaining;
 mod shared_indices;
 mod slices;
+mod strided_from_memory;
 mod strings;
 mod take_along_axis;
 mod window_rules;

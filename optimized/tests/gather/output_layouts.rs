@@ -277,12 +277,15 @@ fn slices_of_elements_apart_are_written() {
     }
 }
 
-/// Params that do not stay in a cache: rows are asked for ahead.
+/// Params that do not stay in a cache, forwards and backwards: rows are asked for ahead.
 #[test]
 fn rows_from_memory_are_written() {
-    for row in [1, 5, 16, 64, 100] {
+    for (row, backwards) in [1, 5, 16, 64, 100].into_iter().flat_map(|row| [(row, false), (row, true)]) {
         let rows = 1_200_000 / row;
-        let params = counted(&[rows, row], |at| at as u32 + 1);
+        let mut params = counted(&[rows, row], |at| at as u32 + 1);
+        if backwards {
+            params.invert_axis(Axis(0));
+        }
         let indices = counted(&[1500], |at| i32::try_from(at * 7919 % rows).expect("small"));
         for options in ways() {
             let plan = Plan::gather(&[rows, row], &[1500], &options).expect("a plan");

@@ -62,6 +62,16 @@ fn every_output_begins_on_a_line_and_a_large_one_on_a_huge_page() {
     }
 }
 
+/// A block for one element less is as large, since it has whole lines, but it begins on any of them.
+#[test]
+fn a_block_of_enough_bytes_that_begins_on_no_huge_page_is_not_for_a_large_output() {
+    let pool = Pool::new(1 << 30);
+    let large = (4 << 20) / size_of::<u64>();
+    drop(sevens(&pool, large - 1));
+    assert_eq!(pool.kept_bytes(), 4 << 20);
+    assert!(sevens(&pool, large).as_ptr().addr().is_multiple_of(2 << 20));
+}
+
 #[test]
 fn two_outputs_never_share_memory() {
     let pool = Pool::new(1 << 20);

@@ -271,13 +271,16 @@ fn every_way_and_width_agrees() {
 }
 
 /// Long stretches, in pieces: one after the other where the axis stays in a cache, or one of each stretch before the next. Under
-/// every policy, on one thread and on three, with a rest shorter than a piece, into outputs of other layouts, too.
+/// every policy, on one thread and on three, with a rest shorter than a piece, by indices with gaps and backwards, into outputs of
+/// other layouts, too.
 #[test]
 fn pieces_agree_with_the_formula() {
-    for (params_shape, indices_shape, axis) in [
-        ([1, 600, 7100], [1, 40, 7100], 1),
-        ([2, 600, 7100], [2, 38, 7100], 1),
-        ([3, 100, 1000], [3, 7, 1000], 1),
+    for (params_shape, indices_shape, axis, indices_layout) in [
+        ([1, 600, 7100], [1, 40, 7100], 1, ViewLayout::Plain),
+        ([2, 600, 7100], [2, 38, 7100], 1, ViewLayout::Plain),
+        ([3, 100, 1000], [3, 7, 1000], 1, ViewLayout::Plain),
+        ([3, 100, 1000], [3, 7, 1000], 1, ViewLayout::Strided),
+        ([3, 100, 1000], [3, 7, 1000], 1, ViewLayout::Reversed),
     ] {
         let params = laid(ViewLayout::Plain, &params_shape, |at| u32::try_from(at + 1).expect("small"));
         let bound = i64::try_from(params_shape[axis]).expect("small");
@@ -285,7 +288,7 @@ fn pieces_agree_with_the_formula() {
             let low = if negative == NegativeIndex::Wrap { -bound } else { 0 };
             let (low, high) = if bad == BadIndex::Error { (low, bound) } else { (-bound - 2, bound + 2) };
             let index = |at: usize| low + i64::try_from(at * 7 + at / 11).expect("small") % (high - low);
-            let indices = laid(ViewLayout::Plain, &indices_shape, index);
+            let indices = laid(indices_layout, &indices_shape, index);
             let profile = Profile { bad, negative };
             let expected = formula(&params.view(), &indices.view(), axis, (Join::Equal, profile));
             let expected = expected.expect("no bad index is an error");
