@@ -7,8 +7,9 @@ use std::process::ExitCode;
 
 use candle_core::shape::Dim;
 use candle_core::{D, DType as CandleType, Device, Shape as CandleShape, Tensor as CandleTensor, WithDType};
-use gather_conformance::Backend;
 use gather_conformance::backend::{Capability, Description, Identity};
+use gather_conformance::{Backend, Variants};
+use gather_spec::call::Way;
 use gather_spec::{Attribute, Call, DType, ErrorFields, Outcome, Profile, ReportedError, Shape, Tensor};
 use half::{bf16, f16};
 
@@ -32,20 +33,25 @@ struct Candle;
 
 impl Backend for Candle {
     fn describe(&self) -> Description {
-        let capability = Capability {
+        let capability = |variants: &[&str]| Capability {
             profile: Profile::default(),
             dtypes: DTYPES.map(|(dtype, _)| dtype).to_vec(),
             index_dtypes: vec![DType::I64],
+            variants: Variants::new(variants.iter().copied()).expect("these are values of variants"),
             ..Capability::default()
         };
-        let operators = ["torch.gather", "torch.index_select"];
+        // "only supports contiguous tensors": they may begin anywhere in a buffer, and a list of indices may have any stride.
+        let operators = [
+            ("torch.gather".to_owned(), capability(&["operands=offset"])),
+            ("torch.index_select".to_owned(), capability(&["operands=offset", "index=stride-0"])),
+        ];
         Description {
             backend: Identity {
                 name: "candle".to_owned(),
                 version: "0.11.1".to_owned(),
                 language: "Rust".to_owned(),
             },
-            operators: operators.map(|name| (name.to_owned(), capability.clone())).into(),
+            operators: operators.into(),
         }
     }
 
@@ -56,7 +62,9 @@ impl Backend for Candle {
         let Some(Attribute::Integer(dim)) = call.attributes.get("dim") else {
             return refusal("dim is no optional argument of candle's functions");
         };
-        let (Some(data), Some(indices)) = (load(params), load(indices)) else {
+        let (Some(data), Some(indices)) =
+            (load(params, call.variant.of("input")), load(indices, call.variant.of("index")))
+        else {
             return Outcome::Unsupported("candle has no such dtype".to_owned());
         };
         let is_gather = call.operator.as_str() == "torch.gather";
@@ -95,9 +103,18 @@ impl Dim for Dimension {
     }
 }
 
-fn load(tensor: &Tensor) -> Option<candle_core::Result<CandleTensor>> {
+/// The tensor in the layout of a variant, by candle's own functions.
+fn load(tensor: &Tensor, layout: Option<Way>) -> Option<candle_core::Result<CandleTensor>> {
     let (_, dtype) = DTYPES.into_iter().find(|(dtype, _)| *dtype == tensor.dtype())?;
-    Some(CandleTensor::from_raw_buffer(&tensor.to_le_bytes()?, dtype, tensor.shape(), &Device::Cpu))
+    let contiguous =
+        CandleTensor::from_raw_buffer(&tensor.to_le_bytes()?, dtype, tensor.shape(), &Device::Cpu);
+    Some(contiguous.and_then(|contiguous| match layout {
+        Some(Way::Offset) if tensor.rank() > 0 => {
+            contiguous.pad_with_zeros(0, 1, 1)?.narrow(0, 1, tensor.shape()[0])
+        }
+        Some(Way::Expanded) => contiguous.narrow(0, 0, 1)?.broadcast_as(&**tensor.shape()),
+        _ => Ok(contiguous),
+    }))
 }
 
 fn store(dtype: DType, output: &CandleTensor) -> candle_core::Result<Outcome> {

@@ -5,19 +5,20 @@
 
 use std::process::ExitCode;
 
-use gather_conformance::Backend;
 use gather_conformance::backend::{Capability, Description, Identity};
+use gather_conformance::{Backend, Variants};
+use gather_spec::call::Way;
 use gather_spec::{
     Attribute, Call, DType, ErrorFields, NegativeIndex, Outcome, Profile, ReportedError, Shape, Tensor,
 };
 use tract_onnx::pb::attribute_proto::AttributeType;
 use tract_onnx::pb::tensor_proto::DataType;
 use tract_onnx::pb::{
-    AttributeProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, TensorShapeProto, TypeProto,
-    ValueInfoProto, tensor_shape_proto, type_proto,
+    AttributeProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, TensorProto, TensorShapeProto,
+    TypeProto, ValueInfoProto, tensor_shape_proto, type_proto,
 };
 use tract_onnx::prelude::{
-    Datum, Framework, InferenceModelExt, IntoRunnable, TValue, Tensor as TractTensor, TractResult, f16, tvec,
+    Datum, Framework, InferenceModelExt, IntoRunnable, TValue, Tensor as TractTensor, TractResult, f16,
 };
 
 const DTYPES: [(DType, DataType); 12] = [
@@ -34,6 +35,9 @@ const DTYPES: [(DType, DataType); 12] = [
     (DType::F32, DataType::Float),
     (DType::F64, DataType::Double),
 ];
+
+/// A constant is an initializer of the model. Symbolic dims are names in place of numbers.
+const VARIANTS: [&str; 3] = ["data=constant", "indices=constant", "shapes=symbolic"];
 
 /// Operators, with their names in ONNX, the versions of the operator set, and the dtypes of indices.
 const OPERATORS: [(&str, &str, i64, &[DType]); 5] = [
@@ -56,6 +60,7 @@ impl Backend for Tract {
             profile: Profile { negative: NegativeIndex::Wrap, ..Profile::default() },
             dtypes: DTYPES.map(|(dtype, _)| dtype).to_vec(),
             index_dtypes: index_dtypes.to_vec(),
+            variants: Variants::new(VARIANTS).expect("these are values of variants"),
             ..Capability::default()
         };
         let operators = OPERATORS.map(|(name, _, _, indices)| (name.to_owned(), capability(indices)));
@@ -77,12 +82,28 @@ impl Backend for Tract {
         let Some(&(_, node, version, _)) = known else {
             return Outcome::Unsupported("an operator that is not declared".to_owned());
         };
-        let (Some(data), Some(index)) = (load(params), load(indices)) else {
-            return Outcome::Unsupported("a dtype that is not declared".to_owned());
-        };
-        let attributes = call.attributes.iter().filter_map(attribute).collect();
-        let model = model(node, version, attributes, [params, indices].map(input));
-        let output = run(&model, data, index).and_then(|output| store(params.dtype(), &output));
+        let operands = [("data", params), ("indices", indices)];
+        let (is_symbolic, is_constant) = (call.variant.of("shapes") == Some(Way::Symbolic), |name: &str| {
+            call.variant.of(name) == Some(Way::Constant)
+        });
+        let mut graph = GraphProto { name: "one-node".to_owned(), ..GraphProto::default() };
+        let mut values = Vec::new();
+        for (name, tensor) in operands {
+            let Some((_, dtype)) = DTYPES.into_iter().find(|(dtype, _)| *dtype == tensor.dtype()) else {
+                return Outcome::Unsupported("a dtype that is not declared".to_owned());
+            };
+            if is_constant(name) {
+                graph.initializer.extend(initializer(name, tensor, dtype));
+            } else {
+                // How many components a row of indices has decides the rank of the output, which must be known.
+                let known = usize::from(node == "GatherND" && name == "indices");
+                let named = if is_symbolic { tensor.rank().saturating_sub(known) } else { 0 };
+                graph.input.push(value(name, Some(input(name, tensor.shape(), dtype, named))));
+                values.extend(load(tensor));
+            }
+        }
+        graph.node = vec![self::node(node, call.attributes.iter().filter_map(attribute).collect())];
+        let output = run(&model(graph, version), values).and_then(|output| store(params.dtype(), &output));
         match output {
             Ok(outcome) => outcome,
             Err(error) => {
@@ -93,64 +114,63 @@ impl Backend for Tract {
     }
 }
 
-fn run(
-    model: &ModelProto,
-    data: TractResult<TractTensor>,
-    index: TractResult<TractTensor>,
-) -> TractResult<TValue> {
+fn run(model: &ModelProto, values: Vec<TractResult<TractTensor>>) -> TractResult<TValue> {
     let plan = tract_onnx::onnx().model_for_proto_model(model)?.into_optimized()?.into_runnable()?;
-    let outputs = plan.run(tvec!(data?.into(), index?.into()))?;
+    let values = values.into_iter().map(|value| value.map(Into::into)).collect::<TractResult<_>>()?;
+    let outputs = plan.run(values)?;
     Ok(outputs.into_iter().next().expect("the model has one output"))
 }
 
-/// A model of one node with two inputs.
-fn model(
-    node: &str,
-    version: i64,
-    attribute: Vec<AttributeProto>,
-    inputs: [Option<type_proto::Tensor>; 2],
-) -> ModelProto {
-    let value = |name: &str, tensor: Option<type_proto::Tensor>| ValueInfoProto {
-        name: name.to_owned(),
-        r#type: tensor.map(|tensor| TypeProto {
-            value: Some(type_proto::Value::TensorType(tensor)),
-            ..TypeProto::default()
-        }),
-        ..ValueInfoProto::default()
-    };
-    let [data, indices] = inputs;
-    let node = NodeProto {
-        op_type: node.to_owned(),
+/// A model of one node whose output is of any type.
+fn model(graph: GraphProto, version: i64) -> ModelProto {
+    ModelProto {
+        ir_version: 8,
+        opset_import: vec![OperatorSetIdProto { domain: String::new(), version }],
+        graph: Some(GraphProto { output: vec![value("output", None)], ..graph }),
+        ..ModelProto::default()
+    }
+}
+
+fn node(op_type: &str, attribute: Vec<AttributeProto>) -> NodeProto {
+    NodeProto {
+        op_type: op_type.to_owned(),
         name: "gather".to_owned(),
         input: vec!["data".to_owned(), "indices".to_owned()],
         output: vec!["output".to_owned()],
         attribute,
         ..NodeProto::default()
-    };
-    let graph = GraphProto {
-        name: "one-node".to_owned(),
-        node: vec![node],
-        input: vec![value("data", data), value("indices", indices)],
-        output: vec![value("output", None)],
-        ..GraphProto::default()
-    };
-    ModelProto {
-        ir_version: 8,
-        opset_import: vec![OperatorSetIdProto { domain: String::new(), version }],
-        graph: Some(graph),
-        ..ModelProto::default()
     }
 }
 
-/// The type of an input.
-fn input(tensor: &Tensor) -> Option<type_proto::Tensor> {
-    let (_, dtype) = DTYPES.into_iter().find(|(dtype, _)| *dtype == tensor.dtype())?;
-    let dim = |dim: &usize| tensor_shape_proto::Dimension {
-        value: Some(tensor_shape_proto::dimension::Value::DimValue(dim.cast_signed() as i64)),
+fn value(name: &str, tensor: Option<type_proto::Tensor>) -> ValueInfoProto {
+    let of_tensor =
+        |tensor| TypeProto { value: Some(type_proto::Value::TensorType(tensor)), ..TypeProto::default() };
+    ValueInfoProto { name: name.to_owned(), r#type: tensor.map(of_tensor), ..ValueInfoProto::default() }
+}
+
+/// The type of an input, of whose dims the first `named` are names in place of numbers.
+fn input(name: &str, shape: &Shape, dtype: DataType, named: usize) -> type_proto::Tensor {
+    use tensor_shape_proto::dimension::Value;
+    let dim = |(axis, dim): (usize, &usize)| tensor_shape_proto::Dimension {
+        value: Some(if axis < named {
+            Value::DimParam(format!("{name}_{axis}"))
+        } else {
+            Value::DimValue(dim.cast_signed() as i64)
+        }),
         ..tensor_shape_proto::Dimension::default()
     };
-    let shape = TensorShapeProto { dim: tensor.shape().iter().map(dim).collect() };
-    Some(type_proto::Tensor { elem_type: dtype as i32, shape: Some(shape) })
+    let shape = TensorShapeProto { dim: shape.iter().enumerate().map(dim).collect() };
+    type_proto::Tensor { elem_type: dtype as i32, shape: Some(shape) }
+}
+
+fn initializer(name: &str, tensor: &Tensor, dtype: DataType) -> Option<TensorProto> {
+    Some(TensorProto {
+        name: name.to_owned(),
+        dims: tensor.shape().iter().map(|dim| dim.cast_signed() as i64).collect(),
+        data_type: dtype as i32,
+        raw_data: tensor.to_le_bytes()?,
+        ..TensorProto::default()
+    })
 }
 
 fn attribute((name, value): (&String, &Attribute)) -> Option<AttributeProto> {
