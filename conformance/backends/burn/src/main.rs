@@ -7,8 +7,9 @@
 use std::process::ExitCode;
 
 use burn_tensor::{Bool, BoolStore, DType as BurnType, Device, Float, Int, Tensor as BurnTensor, TensorData};
-use gather_conformance::Backend;
 use gather_conformance::backend::{Capability, Description, Identity};
+use gather_conformance::{Backend, Variants};
+use gather_spec::call::Way;
 use gather_spec::{
     Attribute, BadIndex, Call, DType, ErrorFields, NegativeIndex, Outcome, Profile, ReportedError, Shape,
     Tensor,
@@ -63,29 +64,53 @@ macro_rules! each_kind {
     }};
 }
 
+/// The elements of an operand, in the order of its last axis or, if it is transposed, of its first.
+struct Laid {
+    data: TensorData,
+    transposed: bool,
+}
+
+impl Laid {
+    fn rank(&self) -> usize {
+        self.data.shape().len()
+    }
+}
+
+/// A tensor of this kind and rank. A transposed one has been permuted, which moves no element.
+macro_rules! tensor {
+    ($kind:ident, $rank:literal, $laid:ident) => {{
+        let dtype = $laid.data.dtype();
+        let tensor = BurnTensor::<$rank, $kind>::from_data($laid.data, (&Device::default(), dtype));
+        if $laid.transposed {
+            tensor.permute(std::array::from_fn::<isize, $rank, _>(|axis| $rank - 1 - axis as isize))
+        } else {
+            tensor
+        }
+    }};
+}
+
 /// Calls a function with tensors of these ranks, of whatever kind the elements of params are.
 macro_rules! call {
     ($rank:literal, $index_rank:literal, $params:ident, $indices:ident, |$tensor:ident, $index:ident| $body:expr) => {{
-        let (device, dtype, index_dtype) = (Device::default(), $params.dtype(), $indices.dtype());
-        let $index = BurnTensor::<$index_rank, Int>::from_data($indices, (&device, index_dtype));
-        each_kind!(dtype, K => {
-            let $tensor = BurnTensor::<$rank, K>::from_data($params, (&device, dtype));
+        let $index = tensor!(Int, $index_rank, $indices);
+        each_kind!($params.data.dtype(), K => {
+            let $tensor = tensor!(K, $rank, $params);
             $body.into_data()
         })
     }};
 }
 
 /// `take` along any axis, negative ones included, with indices of any rank.
-fn take(params: TensorData, indices: TensorData, axis: isize) -> Option<TensorData> {
+fn take(params: Laid, indices: Laid, axis: isize) -> Option<TensorData> {
     macro_rules! of_ranks {
         ($($rank:literal)+) => {
-            match params.shape().len() {
+            match params.rank() {
                 $($rank => of_ranks!(@ $rank: 1 2 3 4 5),)+
                 _ => None,
             }
         };
         (@ $rank:literal: $($index_rank:literal)+) => {
-            match indices.shape().len() {
+            match indices.rank() {
                 $($index_rank => Some(call!($rank, $index_rank, params, indices, |params, indices| {
                     params.take::<$index_rank, { $rank + $index_rank - 1 }>(axis, indices)
                 })),)+
@@ -97,10 +122,10 @@ fn take(params: TensorData, indices: TensorData, axis: isize) -> Option<TensorDa
 }
 
 /// `gather` along any axis, with indices of the rank of params.
-fn gather(params: TensorData, indices: TensorData, axis: isize) -> Option<TensorData> {
+fn gather(params: Laid, indices: Laid, axis: isize) -> Option<TensorData> {
     macro_rules! of_ranks {
         ($($rank:literal)+) => {
-            match (params.shape().len(), indices.shape().len()) {
+            match (params.rank(), indices.rank()) {
                 $(($rank, $rank) => Some(call!($rank, $rank, params, indices, |params, indices| {
                     params.gather(axis, indices)
                 })),)+
@@ -112,10 +137,10 @@ fn gather(params: TensorData, indices: TensorData, axis: isize) -> Option<Tensor
 }
 
 /// `select` along any axis, with a vector of indices.
-fn select(params: TensorData, indices: TensorData, axis: isize) -> Option<TensorData> {
+fn select(params: Laid, indices: Laid, axis: isize) -> Option<TensorData> {
     macro_rules! of_ranks {
         ($($rank:literal)+) => {
-            match (params.shape().len(), indices.shape().len()) {
+            match (params.rank(), indices.rank()) {
                 $(($rank, 1) => Some(call!($rank, 1, params, indices, |params, indices| {
                     params.select(axis, indices)
                 })),)+
@@ -135,6 +160,8 @@ impl Backend for Burn {
             profile: Profile { bad: BadIndex::Unspecified, negative, ..Profile::default() },
             dtypes: DTYPES.map(|(dtype, _)| dtype).to_vec(),
             index_dtypes: vec![DType::I32, DType::I64],
+            // What else burn does to a tensor before a gather copies it.
+            variants: Variants::new(["operands=transposed"]).expect("this is a value of variants"),
             ..Capability::default()
         };
         let operators = OPERATORS.map(|(name, _, negative)| (name.to_owned(), capability(negative)));
@@ -162,7 +189,9 @@ impl Backend for Burn {
             // The importer writes the default of ONNX.
             _ => 0,
         };
-        let (Some(data), Some(index)) = (data(params), data(indices)) else {
+        let mut layouts = call.operands.iter().map(|(name, _)| call.variant.of(name));
+        let mut laid = |tensor| data(tensor, layouts.next().flatten() == Some(Way::Transposed));
+        let (Some(data), Some(index)) = (laid(params), laid(indices)) else {
             return unsupported("a dtype that is not declared");
         };
         let output = match function {
@@ -177,14 +206,22 @@ impl Backend for Burn {
     }
 }
 
-fn data(tensor: &Tensor) -> Option<TensorData> {
+fn data(tensor: &Tensor, transposed: bool) -> Option<Laid> {
     let (_, dtype) = DTYPES.into_iter().find(|(dtype, _)| *dtype == tensor.dtype())?;
-    let mut bytes = tensor.to_le_bytes()?;
+    let mut dims = tensor.shape().to_vec();
+    let mut bytes = if transposed {
+        dims.reverse();
+        let strides = tensor.strides().iter().rev().copied().collect();
+        let (shape, stored) = (Shape::new(dims.clone()).ok()?, tensor.stored().clone());
+        Tensor::strided(tensor.dtype(), shape, strides, tensor.offset(), stored).ok()?.to_le_bytes()?
+    } else {
+        tensor.to_le_bytes()?
+    };
     if tensor.dtype() == DType::Bool {
         // A `bool` is nothing but false or true.
         bytes.iter_mut().for_each(|byte| *byte = u8::from(*byte != 0));
     }
-    Some(TensorData::from_bytes_vec(bytes, tensor.shape().to_vec(), dtype))
+    Some(Laid { data: TensorData::from_bytes_vec(bytes, dims, dtype), transposed })
 }
 
 fn outcome(dtype: DType, output: &TensorData) -> Outcome {
