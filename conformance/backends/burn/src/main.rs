@@ -160,7 +160,7 @@ impl Backend for Burn {
             profile: Profile { bad: BadIndex::Unspecified, negative, ..Profile::default() },
             dtypes: DTYPES.map(|(dtype, _)| dtype).to_vec(),
             index_dtypes: vec![DType::I32, DType::I64],
-            // What else burn does to a tensor before a gather copies it.
+            // Other views are copies in burn.
             variants: Variants::new(["operands=transposed"]).expect("this is a value of variants"),
             ..Capability::default()
         };
