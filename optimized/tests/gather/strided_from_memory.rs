@@ -1,19 +1,12 @@
 //! Elements of params that do not stay in a core's cache, by params and indices with gaps and backwards: what is looked at in
 //! groups of sixteen, and what is fetched while the axis before it is picked from.
 
-use gather_optimized::slices::{self, View};
-use gather_optimized::{Element, Index, Level, Options};
+use gather_optimized::{Element, Index, Level, Options, gather};
 use gather_spec::NegativeIndex;
+use ndarray::{Array1, Array2, Axis, Slice};
 
 const BOUND: usize = 300_000;
 const STEPS: [isize; 3] = [1, -1, 2];
-
-/// A view of rows, the last axis of which is stepped over.
-fn stepped<A>(elements: &[A], shape: [usize; 2], step: isize) -> (usize, [isize; 2]) {
-    let row = shape[1] * step.unsigned_abs();
-    assert_eq!(elements.len(), shape[0] * row);
-    (if step < 0 { row - 1 } else { 0 }, [row.cast_signed(), step])
-}
 
 /// Gathers from the last axis at every level, and compares with a plain loop.
 fn agrees<A: Element + PartialEq, I: Index>(
@@ -23,30 +16,20 @@ fn agrees<A: Element + PartialEq, I: Index>(
     index: impl Fn(usize) -> I,
 ) {
     for (of_params, of_indices) in STEPS.into_iter().flat_map(|one| STEPS.map(|other| (one, other))) {
-        let params: Vec<A> = (0..rows * bound * of_params.unsigned_abs()).map(&element).collect();
-        let (first, strides) = stepped(&params, [rows, bound], of_params);
-        let mut indices = vec![index(0); places.len() * of_indices.unsigned_abs()];
-        let (first_index, [_, index_step]) = stepped(&indices, [1, places.len()], of_indices);
-        for (at, place) in places.iter().enumerate() {
-            indices[first_index.wrapping_add_signed(at.cast_signed() * index_step)] = index(*place);
-        }
-        let from = |row: usize, place: usize| {
-            let steps = row.cast_signed() * strides[0] + place.cast_signed() * strides[1];
-            params[first.wrapping_add_signed(steps)]
-        };
-        let expected = (0..rows).flat_map(|row| places.iter().map(move |place| (row, *place)));
-        let expected: Vec<A> = expected.map(|(row, place)| from(row, place)).collect();
-        let (shape, count) = ([rows, bound], [places.len()]);
-        let params = View::strided(&params, first, &shape, &strides).expect("within");
-        let indices = View::strided(&indices, first_index, &count, &[index_step]).expect("within");
+        let row = bound * of_params.unsigned_abs();
+        let params = Array2::from_shape_fn((rows, row), |(at, column)| element(at * row + column));
+        let params = params.slice_axis(Axis(1), Slice::new(0, None, of_params));
+        let mut indices = Array1::from_elem(places.len() * of_indices.unsigned_abs(), index(0));
+        let mut indices = indices.slice_axis_mut(Axis(0), Slice::new(0, None, of_indices));
+        indices.iter_mut().zip(places).for_each(|(one, place)| *one = index(*place));
+        let expected = Array2::from_shape_fn((rows, places.len()), |(at, j)| params[[at, places[j]]]);
         for level in Level::available() {
             for negative in [NegativeIndex::Reject, NegativeIndex::Wrap] {
                 let options = Options::new().level(level).negative_index(negative).axis(-1);
-                let output = slices::gather(&params, &indices, &options).expect("good indices");
-                let first_wrong = output.iter().zip(&expected).position(|(one, other)| one != other);
+                let output = gather(&params, &indices, &options).expect("good indices");
                 assert!(
-                    first_wrong.is_none() && output.len() == expected.len(),
-                    "element {first_wrong:?}: {}, step {of_params} of params and {of_indices} of indices, {level}, {negative:?}",
+                    output == expected.view().into_dyn(),
+                    "{}, step {of_params} of params and {of_indices} of indices, {level}, {negative:?}",
                     std::any::type_name::<(A, I)>(),
                 );
             }
