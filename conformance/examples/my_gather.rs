@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 use gather_conformance::backend::{Backend, Capability, Description, Identity};
 use gather_spec::shape::{MAX_BYTES, nonzero_bytes};
-use gather_spec::{BadIndex, Call, DType, NegativeIndex, Outcome, Profile, ReportedError, Tensor};
+use gather_spec::{BadIndex, Call, DType, NegativeIndex, Outcome, Profile, Tensor};
 
 fn main() -> ExitCode {
     gather_conformance::harness(MyGather::new)
@@ -88,10 +88,7 @@ impl Backend for MyGather {
         match my_gather_nd(&params, input.shape(), &indices, index.shape()) {
             Ok((output, shape)) => Tensor::new(input.dtype(), shape, output)
                 .map_or_else(|error| unsupported(&error.to_string()), Outcome::Output),
-            Err(message) => {
-                let (message, fields) = (message.to_owned(), Default::default());
-                Outcome::Error(ReportedError { message, code: None, fields })
-            }
+            Err(message) => Outcome::refused(message),
         }
     }
 }

@@ -289,6 +289,18 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// [`Outcome::Error`] of a backend that does not classify its errors.
+    ///
+    /// ```
+    /// # use gather_spec::Outcome;
+    /// let Outcome::Error(error) = Outcome::refused("index 5 is out of range") else { unreachable!() };
+    /// assert_eq!((&*error.message, error.code), ("index 5 is out of range", None));
+    /// ```
+    #[must_use]
+    pub fn refused(message: impl Into<String>) -> Self {
+        Self::Error(ReportedError { message: message.into(), code: None, fields: ErrorFields::default() })
+    }
+
     /// [`Outcome::TooLarge`], if an output with this dtype and shape is one.
     ///
     /// ```

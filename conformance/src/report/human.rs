@@ -67,7 +67,7 @@ mod tests {
     use std::sync::{Arc, LazyLock};
 
     use gather_spec::load::Maker;
-    use gather_spec::{Case, ErrorFields, Outcome, Profile, ReportedError, Run, Specification, Tensor};
+    use gather_spec::{Case, Outcome, Profile, Run, Specification, Tensor};
     use unicode_width::UnicodeWidthStr;
 
     use super::*;
@@ -218,9 +218,7 @@ mod tests {
         for case in &alike {
             let case = &case.runs()[0];
             let judged = Judged::new(&description, case, Strictness::Lenient).unwrap();
-            let error =
-                ReportedError { message: "no".to_owned(), code: None, fields: ErrorFields::default() };
-            backend.results.push(Entry::alone(case, judged.answered(&Outcome::Error(error), None)));
+            backend.results.push(Entry::alone(case, judged.answered(&Outcome::refused("no"), None)));
         }
         backend.conclude(&alike, &SPEC);
         backend.results.iter_mut().zip((0..alike.len()).rev()).for_each(|(entry, size)| {

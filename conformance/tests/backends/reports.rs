@@ -9,7 +9,7 @@ use gather_conformance::backend::{Backend, Description, Identity};
 use gather_conformance::builtin::{self, MAX_OUTPUT};
 use gather_conformance::serve::serve;
 use gather_spec::diagnostic::is_invisible;
-use gather_spec::{BadIndex, Call, DType, Element, ErrorFields, Outcome, Profile, ReportedError, Tensor};
+use gather_spec::{BadIndex, Call, DType, Element, Outcome, Profile, Tensor};
 use jsonschema::Validator;
 use serde_json::Value;
 
@@ -76,11 +76,11 @@ impl Backend for FlawedReference {
             }
             ("escapes", outcome) => match self.calls {
                 20 => Outcome::Unsupported(format!("no {EVIL}")),
-                21 => error(format!("no {EVIL}")),
+                21 => Outcome::refused(format!("no {EVIL}")),
                 22 => panic!("no {EVIL}"),
                 _ => outcome,
             },
-            ("chatters", _) if self.calls >= 20 => error("long\n".repeat(100_000)),
+            ("chatters", _) if self.calls >= 20 => Outcome::refused("long\n".repeat(100_000)),
             (_, outcome) => outcome,
         }
     }
@@ -97,10 +97,6 @@ const SOME_CASES: &[&str] =
 
 /// What a terminal would obey: it clears the screen, sets the title, in 7 bits and in 8, and turns the direction of text.
 const EVIL: &str = "\u{1b}[2J\u{1b}]0;title\u{7}\u{9b}31m\u{85}\u{7f}\r\u{202e}\u{2028}<b>";
-
-fn error(message: String) -> Outcome {
-    Outcome::Error(ReportedError { message, code: None, fields: ErrorFields::default() })
-}
 
 /// A tensor of strings with another last element.
 fn with_last(tensor: &Tensor, last: &str) -> Tensor {

@@ -7,7 +7,7 @@ use std::process::{Command, ExitCode, Output};
 use gather_conformance::backend::{Backend, Description};
 use gather_conformance::builtin::{self, MAX_OUTPUT};
 use gather_conformance::serve::serve;
-use gather_spec::{Call, DType, Element, ErrorFields, Outcome, Profile, ReportedError, Tensor};
+use gather_spec::{Call, DType, Element, Outcome, Profile, Tensor};
 use serde_json::Value;
 
 /// What makes this program a backend: its habit.
@@ -30,11 +30,6 @@ fn is_of_a_grid(call: &Call) -> bool {
 /// Whether params have many axes: calls that cases and the campaign have.
 fn is_of_high_rank(call: &Call) -> bool {
     call.operands.tensors().next().unwrap().shape().len() > 4
-}
-
-/// An error as a library words it, without a code.
-fn refusal(message: &str) -> Outcome {
-    Outcome::Error(ReportedError { message: message.to_owned(), code: None, fields: ErrorFields::default() })
 }
 
 /// Whether a dim of params is one that no case has, and only few drawn calls.
@@ -66,8 +61,8 @@ impl Backend for Odd {
                 let zero = Element::zero(output.dtype());
                 Outcome::Output(Tensor::filled(output.dtype(), output.shape().clone(), &zero).unwrap())
             }
-            ("refuses" | "refuses more", _) if is_of_high_rank(call) => refusal("no rank above 4"),
-            ("refuses more", _) if is_odd(call) => refusal("no kernel"),
+            ("refuses" | "refuses more", _) if is_of_high_rank(call) => Outcome::refused("no rank above 4"),
+            ("refuses more", _) if is_odd(call) => Outcome::refused("no kernel"),
             ("dies", _) if is_odd(call) => std::process::exit(3),
             ("hangs", _) if is_odd(call) => {
                 std::fs::write(std::env::var_os(NOTE).unwrap(), "here").unwrap();

@@ -11,9 +11,7 @@ use gather_conformance::internals::judge::Strictness;
 use gather_conformance::internals::runner::InProcess;
 use gather_conformance::internals::select::smoke_ids;
 use gather_spec::signature::{AttributeDefault, AttributeRole};
-use gather_spec::{
-    Call, Element, Form, Outcome, Profile, ReportedError, Run, Signature, Signatures, Tensor, TensorBuilder,
-};
+use gather_spec::{Call, Element, Form, Outcome, Profile, Run, Signature, Signatures, Tensor, TensorBuilder};
 use gather_strength::mutants::correct;
 use gather_strength::mutants::pairs::{NARROW, caught_in_programs};
 use gather_strength::mutants::strength::CaughtUnder;
@@ -244,10 +242,7 @@ impl Backend for Useless {
                 Outcome::Output(answer(params, output))
             }
             (Some(_), _) => right,
-            (None, _) => {
-                let (message, fields) = ("no".to_owned(), Default::default());
-                Outcome::Error(ReportedError { message, code: None, fields })
-            }
+            (None, _) => Outcome::refused("no"),
         }
     }
 }

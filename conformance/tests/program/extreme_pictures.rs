@@ -14,8 +14,8 @@ use gather_spec::case::OperandNames;
 use gather_spec::load::Wanted;
 use gather_spec::signature::{AttributeType, OperandRole};
 use gather_spec::{
-    Attribute, Attributes, BadIndex, ByteString, Call, Case, DType, Element, ErrorFields, NegativeIndex,
-    Outcome, Profile, ReportedError, Run, Shape, Signature, Specification, Tensor, TensorBuilder,
+    Attribute, Attributes, BadIndex, ByteString, Call, Case, DType, Element, NegativeIndex, Outcome, Profile,
+    Run, Shape, Signature, Specification, Tensor, TensorBuilder,
 };
 use gatherspec::internals::ask::{self, TypedCall};
 use gatherspec::internals::picture::{self, Picture};
@@ -197,8 +197,7 @@ impl Backend for Refusing {
         if self.0 {
             return Outcome::Unsupported("not at all".to_owned());
         }
-        let message = "no".to_owned();
-        Outcome::Error(ReportedError { message, code: None, fields: ErrorFields::default() })
+        Outcome::refused("no")
     }
 }
 

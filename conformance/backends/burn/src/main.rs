@@ -10,10 +10,7 @@ use burn_tensor::{Bool, BoolStore, DType as BurnType, Device, Float, Int, Tensor
 use gather_conformance::backend::{Capability, Description, Identity};
 use gather_conformance::{Backend, Variants};
 use gather_spec::call::Way;
-use gather_spec::{
-    Attribute, BadIndex, Call, DType, ErrorFields, NegativeIndex, Outcome, Profile, ReportedError, Shape,
-    Tensor,
-};
+use gather_spec::{Attribute, BadIndex, Call, DType, NegativeIndex, Outcome, Profile, Shape, Tensor};
 
 const DTYPES: [(DType, BurnType); 11] = [
     (DType::Bool, BurnType::Bool(BoolStore::Native)),
@@ -176,7 +173,7 @@ impl Backend for Burn {
     }
 
     fn call(&mut self, call: &Call) -> Outcome {
-        let Some([params, indices]) = call.operands.in_order() else {
+        let Some([params, _]) = call.operands.in_order() else {
             return unsupported("two operands are expected");
         };
         let known = OPERATORS.iter().find(|(name, ..)| *name == call.operator.as_str());
@@ -184,14 +181,14 @@ impl Backend for Burn {
         let axis = match (call.attributes.get("axis"), call.attributes.get("dim")) {
             (Some(Attribute::Integer(axis)), _) | (_, Some(Attribute::Integer(axis))) => *axis as isize,
             _ if call.operator.as_str().starts_with("torch.") => {
-                return refusal("dim is no optional argument of burn's functions");
+                return Outcome::refused("dim is no optional argument of burn's functions");
             }
             // The importer writes the default of ONNX.
             _ => 0,
         };
-        let mut layouts = call.operands.iter().map(|(name, _)| call.variant.of(name));
-        let mut laid = |tensor| data(tensor, layouts.next().flatten() == Some(Way::Transposed));
-        let (Some(data), Some(index)) = (laid(params), laid(indices)) else {
+        let is_transposed = |name| call.variant.of(name) == Some(Way::Transposed);
+        let mut laid = call.operands.iter().map(|(name, tensor)| data(tensor, is_transposed(name)));
+        let (Some(Some(data)), Some(Some(index))) = (laid.next(), laid.next()) else {
             return unsupported("a dtype that is not declared");
         };
         let output = match function {
@@ -232,10 +229,6 @@ fn outcome(dtype: DType, output: &TensorData) -> Outcome {
         Tensor::from_le_bytes(dtype, shape, output.as_bytes()).map_err(|error| error.to_string())
     });
     made.map_or_else(|error| unsupported(&error), Outcome::Output)
-}
-
-fn refusal(message: &str) -> Outcome {
-    Outcome::Error(ReportedError { message: message.to_owned(), code: None, fields: ErrorFields::default() })
 }
 
 fn unsupported(why: &str) -> Outcome {

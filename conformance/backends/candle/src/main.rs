@@ -10,7 +10,7 @@ use candle_core::{D, DType as CandleType, Device, Shape as CandleShape, Tensor a
 use gather_conformance::backend::{Capability, Description, Identity};
 use gather_conformance::{Backend, Variants};
 use gather_spec::call::Way;
-use gather_spec::{Attribute, Call, DType, ErrorFields, Outcome, Profile, ReportedError, Shape, Tensor};
+use gather_spec::{Attribute, Call, DType, Outcome, Profile, Shape, Tensor};
 use half::{bf16, f16};
 
 const DTYPES: [(DType, CandleType); 9] = [
@@ -60,7 +60,7 @@ impl Backend for Candle {
             return Outcome::Unsupported("two operands are expected".to_owned());
         };
         let Some(Attribute::Integer(dim)) = call.attributes.get("dim") else {
-            return refusal("dim is no optional argument of candle's functions");
+            return Outcome::refused("dim is no optional argument of candle's functions");
         };
         let (Some(data), Some(indices)) =
             (load(params, call.variant.of("input")), load(indices, call.variant.of("index")))
@@ -78,13 +78,9 @@ impl Backend for Candle {
         });
         match output.and_then(|output| store(params.dtype(), &output)) {
             Ok(output) => output,
-            Err(error) => refusal(&error.to_string()),
+            Err(error) => Outcome::refused(error.to_string()),
         }
     }
-}
-
-fn refusal(message: &str) -> Outcome {
-    Outcome::Error(ReportedError { message: message.to_owned(), code: None, fields: ErrorFields::default() })
 }
 
 /// A dim as candle counts it: a negative one by its own `D::Minus`.

@@ -7,12 +7,10 @@
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use gather_conformance::{Backend, Variants};
 use gather_conformance::backend::{Capability, Description, Identity};
+use gather_conformance::{Backend, Variants};
 use gather_spec::tensor::Stored;
-use gather_spec::{
-    Attribute, Call, DType, ErrorFields, NegativeIndex, Outcome, Profile, ReportedError, Tensor,
-};
+use gather_spec::{Attribute, Call, DType, NegativeIndex, Outcome, Profile, Tensor};
 use ndarray::Axis;
 
 /// An index is a `usize`: these are converted.
@@ -68,10 +66,10 @@ fn answer<T: Stored>(call: &Call, source: &Tensor, at: &Tensor) -> Outcome {
     let axis = match call.attributes.get("axis") {
         Some(Attribute::Integer(axis)) => *axis as usize,
         None if source.rank() == 1 => 0,
-        _ => return refusal("select has no default axis"),
+        _ => return Outcome::refused("select has no default axis"),
     };
     if at.shape().len() != 1 {
-        return refusal("select takes a list of indices");
+        return Outcome::refused("select takes a list of indices");
     }
     let Some(params) = source.view::<T>() else { return unsupported("elements of another width") };
     let positions = at.shape().positions();
@@ -88,9 +86,4 @@ fn answer<T: Stored>(call: &Call, source: &Tensor, at: &Tensor) -> Outcome {
         Ok(output) => Outcome::Output(output),
         Err(error) => unsupported(&error.to_string()),
     }
-}
-
-/// What the types of ndarray's function say.
-fn refusal(message: &str) -> Outcome {
-    Outcome::Error(ReportedError { message: message.to_owned(), code: None, fields: ErrorFields::default() })
 }

@@ -7,10 +7,8 @@ use std::process::ExitCode;
 
 use gather_conformance::backend::{Capability, Description, Identity};
 use gather_conformance::{Backend, Variants};
-use gather_spec::call::Way;
-use gather_spec::{
-    Attribute, Call, DType, ErrorFields, NegativeIndex, Outcome, Profile, ReportedError, Shape, Tensor,
-};
+use gather_spec::call::{SHAPES, Way};
+use gather_spec::{Attribute, Call, DType, NegativeIndex, Outcome, Profile, Shape, Tensor};
 use tract_onnx::pb::attribute_proto::AttributeType;
 use tract_onnx::pb::tensor_proto::DataType;
 use tract_onnx::pb::{
@@ -83,34 +81,30 @@ impl Backend for Tract {
             return Outcome::Unsupported("an operator that is not declared".to_owned());
         };
         let operands = [("data", params), ("indices", indices)];
-        let (is_symbolic, is_constant) = (call.variant.of("shapes") == Some(Way::Symbolic), |name: &str| {
-            call.variant.of(name) == Some(Way::Constant)
-        });
         let mut graph = GraphProto { name: "one-node".to_owned(), ..GraphProto::default() };
         let mut values = Vec::new();
         for (name, tensor) in operands {
             let Some((_, dtype)) = DTYPES.into_iter().find(|(dtype, _)| *dtype == tensor.dtype()) else {
                 return Outcome::Unsupported("a dtype that is not declared".to_owned());
             };
-            if is_constant(name) {
+            if call.variant.of(name) == Some(Way::Constant) {
                 graph.initializer.extend(initializer(name, tensor, dtype));
-            } else {
-                // How many components a row of indices has decides the rank of the output, which must be known.
-                let known = usize::from(node == "GatherND" && name == "indices");
-                let named = if is_symbolic { tensor.rank().saturating_sub(known) } else { 0 };
-                graph.input.push(value(name, Some(input(name, tensor.shape(), dtype, named))));
-                values.extend(load(tensor));
+                continue;
             }
+            let named = match call.variant.of(SHAPES) {
+                // How many components a row of indices has decides the rank of the output, which must be known.
+                Some(Way::Symbolic) if (node, name) == ("GatherND", "indices") => {
+                    tensor.rank().saturating_sub(1)
+                }
+                Some(Way::Symbolic) => tensor.rank(),
+                _ => 0,
+            };
+            graph.input.push(value(name, Some(input(name, tensor.shape(), dtype, named))));
+            values.extend(load(tensor));
         }
         graph.node = vec![self::node(node, call.attributes.iter().filter_map(attribute).collect())];
         let output = run(&model(graph, version), values).and_then(|output| store(params.dtype(), &output));
-        match output {
-            Ok(outcome) => outcome,
-            Err(error) => {
-                let (message, fields) = (format!("{error:#}"), ErrorFields::default());
-                Outcome::Error(ReportedError { message, code: None, fields })
-            }
-        }
+        output.unwrap_or_else(|error| Outcome::refused(format!("{error:#}")))
     }
 }
 

@@ -8,9 +8,7 @@ use std::process::Command;
 use gather_conformance::Backend;
 use gather_conformance::backend::{Capability, Description, Identity};
 use gather_spec::shape::{MAX_BYTES, nonzero_bytes};
-use gather_spec::{
-    Attribute, Call, DType, Element, Outcome, Profile, ReportedError, Shape, Tensor, TensorBuilder,
-};
+use gather_spec::{Attribute, Call, DType, Element, Outcome, Profile, Shape, Tensor, TensorBuilder};
 
 /// The most elements that an output may have.
 const MOST: usize = 1 << 20;
@@ -66,11 +64,7 @@ impl Backend for Kernel {
         }
         match self.gather_nd(call, params, indices) {
             Ok(output) => Outcome::Output(output),
-            Err(message) => Outcome::Error(ReportedError {
-                message: message.to_owned(),
-                code: None,
-                fields: Default::default(),
-            }),
+            Err(message) => Outcome::refused(message),
         }
     }
 }

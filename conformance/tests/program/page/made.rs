@@ -7,7 +7,7 @@ use gather_conformance::builtin::{self, MAX_OUTPUT};
 use gather_conformance::internals::judge::Strictness;
 use gather_conformance::internals::runner::InProcess;
 use gather_spec::load::Maker;
-use gather_spec::{Call, Case, ErrorFields, Outcome, Profile, ReportedError, Run, Specification, Tensor};
+use gather_spec::{Call, Case, Outcome, Profile, Run, Specification, Tensor};
 use gatherspec::internals::report::{BackendReport, Entry, Report};
 use gatherspec::internals::show::call_line;
 
@@ -50,11 +50,7 @@ impl Backend for ErringReference {
             (0, Outcome::Output(output)) if (lot / self.one_in).is_multiple_of(2) => {
                 Outcome::Output(with_another_end(&output))
             }
-            (0, _) => Outcome::Error(ReportedError {
-                message: format!("{EVIL} in {}", self.name),
-                code: None,
-                fields: ErrorFields::default(),
-            }),
+            (0, _) => Outcome::refused(format!("{EVIL} in {}", self.name)),
             (_, outcome) => outcome,
         }
     }
