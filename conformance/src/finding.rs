@@ -10,7 +10,7 @@ mod script;
 mod text;
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 
@@ -59,9 +59,15 @@ impl<'r> Finding<'r> {
         format!("{}:{}", self.of.argument, self.shown().case)
     }
 
-    /// The same finding, with this one of its cases to show.
-    fn shown_by(mut self, case: &str) -> Option<Self> {
-        let at = self.runs.iter().position(|run| run.case == case)?;
+    /// How many cases it has.
+    #[must_use]
+    pub fn cases(&self) -> usize {
+        self.runs.iter().map(|run| case_of(&run.case)).collect::<BTreeSet<_>>().len()
+    }
+
+    /// The same finding, with the first such run to show.
+    fn shown_by(mut self, is_named: impl Fn(&str) -> bool) -> Option<Self> {
+        let at = self.runs.iter().position(|run| is_named(&run.case))?;
         self.runs.swap(0, at);
         Some(self)
     }
@@ -99,7 +105,7 @@ pub enum Named<'r> {
     All(Vec<Finding<'r>>),
 }
 
-/// What a text `BACKEND:CASE` or `BACKEND:` names. The case is any of a finding.
+/// What a text `BACKEND:CASE` or `BACKEND:` names. The case is any of a finding, or a run of it, also one that was not kept.
 ///
 /// # Errors
 /// What is wrong with the text, and what would be right.
@@ -119,7 +125,11 @@ pub fn named<'r>(typed: &str, results: &'r [Results], notes: &Notes) -> Result<N
     if case.is_empty() {
         return Ok(Named::All(findings));
     }
-    if let Some(finding) = findings.iter().find_map(|finding| finding.clone().shown_by(case)) {
+    let by = |is_named: &dyn Fn(&str) -> bool| {
+        findings.iter().find_map(|finding| finding.clone().shown_by(is_named))
+    };
+    let one = by(&|run| run == case).or_else(|| by(&|run| case_of(run) == case_of(case)));
+    if let Some(finding) = one {
         return Ok(Named::One(finding));
     }
     let contains = |finding: &&Finding<'_>| finding.runs.iter().any(|run| run.case.contains(case));
@@ -132,6 +142,11 @@ pub fn named<'r>(typed: &str, results: &'r [Results], notes: &Notes) -> Result<N
         near => format!("did you mean `{}`?", near.join("` or `")),
     };
     Err(format!("`{}` is no case of a finding of {backend}\nhelp: {help}", shortened(case)))
+}
+
+/// The case of a run.
+fn case_of(id: &str) -> &str {
+    id.split('[').next().unwrap_or_default()
 }
 
 fn shortened(typed: &str) -> String {

@@ -48,7 +48,7 @@ pub struct Results {
     pub variants: BTreeMap<String, BTreeMap<String, usize>>,
     /// The policies that it declares and the documents do not permit, each with the reason.
     pub departures: Vec<String>,
-    /// The runs that did not pass and are shown: those of findings, and of the cases of questions.
+    /// Runs that did not pass: all of questions, and of each case of a finding the smallest with that verdict and reason.
     pub deviations: Vec<FailedRun>,
     /// Its answers to the cases of questions, in few words. Files from before there were questions lack them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -89,22 +89,18 @@ impl Results {
     /// Extracts the results from a report on the whole suite.
     #[must_use]
     pub fn new(report: &BackendReport, spec: &Specification) -> Self {
-        let observed = |entry: &Entry| entry.observed.unwrap_or(entry.verdict);
         let mut operators: BTreeMap<String, BTreeMap<Verdict, usize>> = BTreeMap::new();
         let mut variants: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
         let runs = || report.results.iter().flat_map(|entry| &entry.all);
         for entry in runs() {
-            *operators.entry(entry.operator.clone()).or_default().entry(observed(entry)).or_default() += 1;
+            *operators.entry(entry.operator.clone()).or_default().entry(entry.as_observed()).or_default() +=
+                1;
             let ways: BTreeSet<String> = variant(&entry.id).iter().map(|(_, way)| way.to_string()).collect();
             for way in ways {
                 *variants.entry(entry.operator.clone()).or_default().entry(way).or_default() += 1;
             }
         }
         let asked: HashSet<String> = answers::runs(spec).into_iter().map(|run| run.id.clone()).collect();
-        let is_kept = |entry: &&Entry| {
-            let is_shown = || entry.finding || asked.contains(&Variant::split_id(&entry.id).0);
-            observed(entry).is_failure() && is_shown()
-        };
         let kept = |text: &Option<String>| shortened(text.as_deref().unwrap_or_default());
         let deviation = |entry: &Entry| {
             // Long outputs are shortened around the difference.
@@ -116,7 +112,7 @@ impl Results {
             FailedRun {
                 case: entry.id.clone(),
                 clauses: entry.clauses.to_vec(),
-                observed: observed(entry),
+                observed: entry.as_observed(),
                 call: kept(&entry.call),
                 expected,
                 actual,
@@ -135,7 +131,7 @@ impl Results {
             operators,
             variants,
             departures: report.departures.iter().map(ToString::to_string).collect(),
-            deviations: runs().filter(is_kept).map(deviation).collect(),
+            deviations: report.results.iter().flat_map(|case| shown(case, &asked)).map(deviation).collect(),
             answers: answers(report, spec),
         }
     }
@@ -185,6 +181,18 @@ impl Results {
     }
 }
 
+/// The runs of a case that did not pass and are kept: all of questions, and of findings the smallest of those that share verdict
+/// and reason, in the usual way where that fails.
+fn shown<'e>(case: &'e Entry, asked: &HashSet<String>) -> Vec<&'e Entry> {
+    let is_asked = |run: &Entry| asked.contains(&Variant::split_id(&run.id).0);
+    let mut runs: Vec<&Entry> = case.all.iter().filter(|run| run.as_observed().is_failure()).collect();
+    runs.retain(|run| run.finding || is_asked(run));
+    runs.sort_by_key(|run| (variant(&run.id).iter().count(), run.call.as_ref().map(String::len)));
+    let mut known = HashSet::new();
+    runs.retain(|run| is_asked(run) || known.insert((run.as_observed(), &run.reason)));
+    runs
+}
+
 /// A backend's answers to the cases of questions, for the operators that it supports. For a pass, that is the outcome allowed
 /// under its profile. A run that was made in a variant only answers for the usual one if it passes, and else names its variant.
 fn answers(report: &BackendReport, spec: &Specification) -> BTreeMap<String, String> {
@@ -201,7 +209,7 @@ fn answers(report: &BackendReport, spec: &Specification) -> BTreeMap<String, Str
     }
     let answer = |case: Run| {
         let (variant, entry) = entries.get(&case.id)?;
-        let words = match entry.observed.unwrap_or(entry.verdict) {
+        let words = match entry.as_observed() {
             Verdict::Pass => answers::in_words(&case.expect.under(entry.profile.unwrap_or_default())),
             observed => {
                 let words = in_few_words(observed, &shortened(entry.actual.as_deref().unwrap_or_default()));

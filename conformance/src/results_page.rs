@@ -93,7 +93,7 @@ fn findings(text: &mut String, of: &Results, notes: &Notes) {
     for finding in all {
         let (first, reason, observed) = (finding.shown(), finding.reason, finding.observed);
         let source = first.link.as_ref().map(|link| format!(" ([source]({link}))")).unwrap_or_default();
-        let more = match finding.runs.len() - 1 {
+        let more = match finding.cases() - 1 {
             0 => String::new(),
             1 => ", and in one more case".to_owned(),
             more => format!(", and in {more} more cases"),
@@ -173,9 +173,10 @@ mod tests {
             finding: true,
             ..Entry::new(case, result(Verdict::Crash))
         };
-        // The same in a variant, which comes first and is not shown.
+        // The same in a variant, which comes first and is not kept, and in another case.
         let constant: Variant = "indices=constant,shapes=symbolic".parse().unwrap();
         let varied = Entry { id: constant.in_id(&case.id), ..known.clone() };
+        let further = Entry { id: format!("{}-and-longer", case.id), ..known.clone() };
         let asked = |id: &str, verdict, profile| {
             let case = &spec.run(id).unwrap();
             Entry::new(case, RunResult { id: id.to_owned(), profile, ..result(verdict) })
@@ -186,8 +187,10 @@ mod tests {
         passed.id = "tf.gather/bad-index/minus-one[indices=constant]".to_owned();
         let refused = asked("tf.gather/axis/minus-one", Verdict::Unsupported, None);
         let lacking = asked("numpy.take/bad-index/minus-one", Verdict::Unsupported, None);
-        let all = [Entry::new(case, result(Verdict::Pass)), varied, known, differs, passed, refused, lacking];
-        report.results = all.map(|run| Entry::of_case(&case.case, vec![run])).into();
+        let runs = vec![Entry::new(case, result(Verdict::Pass)), varied, known, differs];
+        let alone = [further, passed, refused, lacking].map(|run| vec![run]);
+        let all = std::iter::once(runs).chain(alone);
+        report.results = all.map(|runs| Entry::of_case(&case.case, runs)).collect();
 
         let folder = tempfile::tempdir().unwrap();
         let path = Results::new(&report, spec).write(folder.path()).unwrap();
@@ -199,7 +202,7 @@ mod tests {
         assert_eq!(long.file_name().unwrap().to_str().unwrap(), format!("{}-1.0.json", "-".repeat(60)));
         let page = page(folder.path()).unwrap();
         for words in [
-            "| tf.gather | a/b 1.0 | 2 pass, 1 wrong-output, 1 unsupported, 2 crash | 2 constant, 1 symbolic |",
+            "| tf.gather | a/b 1.0 | 2 pass, 1 wrong-output, 1 unsupported, 3 crash | 2 constant, 1 symbolic |",
             "### a/b 1.0\n\n**it divides by zero**\n\n- verdict: `crash`, and in one more case\n",
             "- actual: `'two lines'`\n",
             "xx…`\n",
@@ -210,8 +213,10 @@ mod tests {
         ] {
             assert!(page.contains(words), "{words}\nis not in\n{page}");
         }
-        assert!(!page.contains("=constant"), "{page}");
         let kept = read(folder.path()).unwrap();
+        let crashes = kept[0].deviations.iter().filter(|run| run.observed == Verdict::Crash);
+        let crashes: Vec<&str> = crashes.map(|run| &*run.case).collect();
+        assert_eq!(crashes, [&case.id, &format!("{}-and-longer", case.id)]);
         let answers = [
             ("tf.gather/bad-index/minus-one", "`[[11, 12], [0, 0]]`"),
             ("tf.gather/axis/minus-one", "unsupported"),

@@ -330,15 +330,21 @@ impl Entry {
         }
     }
 
+    /// The verdict without deviations.
+    #[must_use]
+    pub fn as_observed(&self) -> Verdict {
+        self.observed.unwrap_or(self.verdict)
+    }
+
     /// Whether the backend was asked.
     #[must_use]
     pub fn was_asked(&self) -> bool {
-        !matches!(self.observed.unwrap_or(self.verdict), Verdict::Unsupported | Verdict::NotRun)
+        !matches!(self.as_observed(), Verdict::Unsupported | Verdict::NotRun)
     }
 
     /// The difference in words, and how to name its two sides.
     pub fn difference_in_words(&self) -> Option<(String, Sides)> {
-        let sides = Sides::of(self.observed.unwrap_or(self.verdict));
+        let sides = Sides::of(self.as_observed());
         Some((self.difference.as_ref()?.sentence(sides), sides))
     }
 

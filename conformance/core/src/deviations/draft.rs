@@ -127,7 +127,7 @@ fn item_of(run: &Entry) -> Option<Item<'_>> {
         link: run.link.as_deref(),
         finding: run.finding,
     };
-    let verdict = run.observed.unwrap_or(run.verdict);
+    let verdict = run.as_observed();
     let facts = run.facts.as_deref().filter(|_| run.was_asked())?.clone();
     Some(Item { facts, verdict, why, shown: run.actual.as_deref().unwrap_or_default() })
 }

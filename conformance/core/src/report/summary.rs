@@ -232,7 +232,7 @@ fn not_run_in_words(report: &BackendReport) -> Option<String> {
 
 fn known(report: &BackendReport) -> impl Iterator<Item = Verdict> {
     let known = report.entries().filter(|entry| entry.verdict == Verdict::KnownDeviation);
-    known.map(|entry| entry.observed.unwrap_or(entry.verdict))
+    known.map(|entry| entry.as_observed())
 }
 
 /// The known deviations in words, with the worst ones named: `40 known deviations, 3 of them crashes`.
