@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 
-use gather_spec::{Variant, diagnostic};
+use gather_spec::{Specification, Variant, diagnostic};
 use serde::Deserialize;
 
 use crate::results::{FailedRun, Results};
@@ -105,11 +105,16 @@ pub enum Named<'r> {
     All(Vec<Finding<'r>>),
 }
 
-/// What a text `BACKEND:CASE` or `BACKEND:` names. The case is any of a finding, or a run of it, also one that was not kept.
+/// What a text `BACKEND:CASE` or `BACKEND:` names. The case is any of a finding, or any run of it, also one that was not kept.
 ///
 /// # Errors
 /// What is wrong with the text, and what would be right.
-pub fn named<'r>(typed: &str, results: &'r [Results], notes: &Notes) -> Result<Named<'r>, String> {
+pub fn named<'r>(
+    typed: &str,
+    results: &'r [Results],
+    notes: &Notes,
+    spec: &Specification,
+) -> Result<Named<'r>, String> {
     let (backend, case) = typed.split_once(':').unwrap_or((typed, ""));
     let of: Vec<&Results> = results.iter().filter(|of| of.argument == backend).collect();
     if of.is_empty() {
@@ -128,8 +133,9 @@ pub fn named<'r>(typed: &str, results: &'r [Results], notes: &Notes) -> Result<N
     let by = |is_named: &dyn Fn(&str) -> bool| {
         findings.iter().find_map(|finding| finding.clone().shown_by(is_named))
     };
-    let one = by(&|run| run == case).or_else(|| by(&|run| case_of(run) == case_of(case)));
-    if let Some(finding) = one {
+    let is_run = || spec.case(case).is_some() || spec.run(&Variant::split_id(case).0).is_some();
+    let alike = || by(&|run| case_of(run) == case_of(case)).filter(|_| is_run());
+    if let Some(finding) = by(&|run| run == case).or_else(alike) {
         return Ok(Named::One(finding));
     }
     let contains = |finding: &&Finding<'_>| finding.runs.iter().any(|run| run.case.contains(case));

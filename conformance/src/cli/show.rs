@@ -136,7 +136,7 @@ impl ShowArgs {
         let line = |finding: &Finding<'_>| {
             format!("{}\n    {}: {}\n", finding.id(), finding.observed, finding.reason)
         };
-        Ok(match finding::named(&self.id, &results, &notes).map_err(Failure::Usage)? {
+        Ok(match finding::named(&self.id, &results, &notes, spec).map_err(Failure::Usage)? {
             Named::One(finding) => finding::text(spec, &finding, &notes),
             Named::All(findings) => findings.iter().map(line).collect(),
         })

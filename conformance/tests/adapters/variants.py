@@ -201,6 +201,21 @@ def openvino_models():
     assert [str(one.get_partial_shape()) for one in made[-1].inputs] == ["[?,?]", "[?,1]"]
 
 
+def paddle_graphs():
+    import paddle
+
+    adapter = served("paddle")
+    data, run, inputs, programs = paddle.static.data, paddle.static.Executor.run, [], []
+    paddle.static.data = lambda name, shape, dtype: inputs.append(shape) or data(name, shape, dtype)
+    paddle.static.Executor.run = lambda executor, program, **rest: programs.append(program) or run(executor, program, **rest)
+    operands = {"x": (ROWS, "f32"), "index": (ONE[:, None], "i64")}
+    for variant, shapes in [("", []), ("execution=compiled", [[2, 3], [1, 1]]), ("shapes=symbolic", [[-1, -1], [-1, -1]])]:
+        inputs.clear(), programs.clear()
+        ask(adapter, "paddle.gather_nd", operands, variant)
+        names = [one.name() for program in programs for one in program.global_block().ops]
+        assert inputs == shapes and ("pd_op.gather_nd" in names) == bool(shapes), (variant, inputs, names)
+
+
 def stablehlo_modules():
     from jaxlib.mlir._mlir_libs import _stablehlo
 
@@ -219,7 +234,7 @@ def stablehlo_modules():
 
 CHECKS = {
     "numpy": numpy_strides, "jax": jax_graphs, "onnxruntime": onnxruntime_graphs, "tensorflow": tensorflow_graphs,
-    "pytorch": pytorch_strides_and_graphs, "openvino": openvino_models, "stablehlo": stablehlo_modules,
+    "pytorch": pytorch_strides_and_graphs, "openvino": openvino_models, "paddle": paddle_graphs, "stablehlo": stablehlo_modules,
 }
 CHECKS[sys.argv[1]]()
 print(f"{sys.argv[1]}: the variants are made as declared")

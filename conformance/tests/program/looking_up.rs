@@ -142,6 +142,11 @@ fn a_finding_is_a_text_for_an_issue_and_a_backend_alone_lists_its_own() {
         out(&["show", "openvino:openvino.Gather-8/bad-index/largest-i32"])
     );
     assert_eq!(out(&["show", id, "--results", "../results"]), out(&["show", id]));
+    // Of a case and verdict one run is kept: the others name it, too.
+    let kept = out(&["show", "openvino:openvino.Gather-7/payload/of-64-bits[i64]"]);
+    for run in ["", "[u64]", "[u64,data=constant]"] {
+        assert_eq!(out(&["show", &format!("openvino:openvino.Gather-7/payload/of-64-bits{run}")]), kept);
+    }
     let listed = out(&["show", "numpy:"]);
     assert!(
         listed.contains("\n    wrong-output: indices become i64, so that 2^64 - 1 is taken for -1\n"),
