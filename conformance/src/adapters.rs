@@ -85,6 +85,7 @@ macro_rules! adapters {
 /// Every adapter.
 pub(crate) const ADAPTERS: &[Adapter] = adapters![
     python:
+    "executorch",
     "iree",
     "jax",
     "litert",

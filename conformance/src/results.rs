@@ -187,7 +187,7 @@ fn shown<'e>(case: &'e Entry, asked: &HashSet<String>) -> Vec<&'e Entry> {
     let is_asked = |run: &Entry| asked.contains(&Variant::split_id(&run.id).0);
     let mut runs: Vec<&Entry> = case.all.iter().filter(|run| run.as_observed().is_failure()).collect();
     runs.retain(|run| run.finding || is_asked(run));
-    runs.sort_by_key(|run| (variant(&run.id).iter().count(), run.call.as_ref().map(String::len)));
+    runs.sort_by_key(|run| (variant(&run.id).iter().count(), run.size));
     let mut known = HashSet::new();
     runs.retain(|run| is_asked(run) || known.insert((run.as_observed(), &run.reason)));
     runs

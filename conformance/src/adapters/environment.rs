@@ -156,7 +156,8 @@ impl Environment<'_> {
         ));
         let mut pip = isolated(python);
         pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]);
-        pip.args(["--require-hashes", "--only-binary", ":all:", "-r"]).arg(&requirements);
+        // They are all that is needed; what a package names beyond them may have no wheel.
+        pip.args(["--no-deps", "--require-hashes", "--only-binary", ":all:", "-r"]).arg(&requirements);
         run(&mut pip).map_err(|said| {
             format!(
                 "pip cannot install the requirements of {name}: is there a network, and Python {} or later? \

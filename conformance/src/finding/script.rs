@@ -50,6 +50,14 @@ impl OperandWords {
         listed.map_or_else(|| format!("{}.tolist()", self.array), |(list, _)| list.to_owned())
     }
 
+    /// A tensor of OpenVINO.
+    fn openvino(&self) -> String {
+        match self.dtype {
+            "bf16" => format!("ov.Tensor({0}, {0}.shape, ov.Type.bf16)", self.name),
+            _ => format!("ov.Tensor({})", self.name),
+        }
+    }
+
     /// The type of the same name in PyTorch.
     fn torch(&self) -> String {
         self.numpy.replace("np.", "torch.")
@@ -182,18 +190,20 @@ type Rendered = fn(&Words<'_>) -> String;
 /// The template of an adapter.
 fn template(adapter: &str) -> Option<(&'static [Way], Rendered)> {
     templates! { adapter, words:
+        "executorch" "executorch/call.txt" [],
         "jax" "jax/call.txt" [Way::Compiled],
         "numpy" "numpy/call.txt" [],
         "onnx-reference" "onnx-reference/call.txt" [],
         "onnxruntime" "onnxruntime/call.txt" [Way::Constant],
         "onnxruntime-web" "onnxruntime-web/call.txt" [Way::Constant],
-        "openvino" "openvino/call.txt" [Way::Constant],
+        "openvino" "openvino/call.txt" [Way::Constant, Way::Symbolic],
         "paddle" "paddle/call.txt" [],
         "pytorch" "pytorch/call.txt" [Way::Compiled, Way::Constant, Way::Symbolic, Way::Transposed],
         "stablehlo" "stablehlo/call.txt" [],
         "tensorflow" "tensorflow/call.txt" [Way::Compiled],
         "tensorflow-xla" "tensorflow-xla/call.txt" [],
         "tflite-micro" "tflite-micro/call.txt" [],
+        "tvm" "tvm/call.txt" [Way::Constant],
         "webnn" "webnn/call.txt" [Way::Constant],
     }
 }
@@ -264,7 +274,7 @@ fn has_words(adapter: &str, operand: &OperandWords) -> bool {
     match adapter {
         "stablehlo" => !operand.mlir.is_empty(),
         "onnxruntime-web" | "webnn" => !operand.javascript.is_empty(),
-        "jax" | "pytorch" | "tensorflow" | "tensorflow-xla" => true,
+        "jax" | "openvino" | "pytorch" | "tensorflow" | "tensorflow-xla" => true,
         // NumPy has no bf16.
         _ => operand.dtype != "bf16",
     }

@@ -216,6 +216,26 @@ def paddle_graphs():
         assert inputs == shapes and ("pd_op.gather_nd" in names) == bool(shapes), (variant, inputs, names)
 
 
+def executorch_programs():
+    from executorch.exir._serialize import _program
+
+    serialize, plans = _program.serialize_pte_binary, []
+    _program.serialize_pte_binary = lambda file: plans.append(file.program.execution_plan[0]) or serialize(file)
+    adapter = served("executorch")
+    operands = {"input": (ROWS, "f32"), "index": (ONE, "i64")}
+    for variant, inputs in [
+        ("", [[2, 3], [1]]),
+        ("input=constant", [[1]]),
+        ("index=constant", [[2, 3]]),
+        ("input=constant,index=constant", []),
+        ("shapes=symbolic", [[3, 4], [2]]),
+    ]:
+        ask(adapter, "torch.index_select", operands, variant, dim=0)
+        said = [plans[-1].values[at].val for at in plans[-1].inputs]
+        assert [one.sizes for one in said] == inputs, (variant, said)
+        assert all((one.shape_dynamism.name == "STATIC") == (variant != "shapes=symbolic") for one in said), (variant, said)
+
+
 def stablehlo_modules():
     from jaxlib.mlir._mlir_libs import _stablehlo
 
@@ -235,6 +255,7 @@ def stablehlo_modules():
 CHECKS = {
     "numpy": numpy_strides, "jax": jax_graphs, "onnxruntime": onnxruntime_graphs, "tensorflow": tensorflow_graphs,
     "pytorch": pytorch_strides_and_graphs, "openvino": openvino_models, "paddle": paddle_graphs, "stablehlo": stablehlo_modules,
+    "executorch": executorch_programs,
 }
 CHECKS[sys.argv[1]]()
 print(f"{sys.argv[1]}: the variants are made as declared")

@@ -158,7 +158,7 @@ fn a_finding_is_a_text_for_an_issue_and_a_backend_alone_lists_its_own() {
             "nunpy:numpy.take",
             "error: no results of a backend `nunpy` are kept\nhelp: did you mean `numpy:numpy.take`?\n",
         ),
-        ("zzz:", "help: there are jax litert numpy onnx-reference"),
+        ("zzz:", "help: there are executorch jax litert numpy onnx-reference"),
         (
             "numpy:numpy.take/index-width/largest-of-u64[wrp]",
             "error: `numpy.take/index-width/largest-of-u64[wrp]` is no case of a finding of numpy\nhelp: did you mean `numpy:",

@@ -16,7 +16,7 @@ use gather_spec::{Case, ErrorCode, Specification};
 use super::campaign::{Part, PartReport};
 use super::departure::Problem;
 use super::found::{BackendReport, CaseCounts, Ending, Summary};
-use crate::entry::Tested;
+use crate::entry::{Entry, Tested};
 
 impl BackendReport {
     /// A report on a backend that was not run.
@@ -232,7 +232,7 @@ fn not_run_in_words(report: &BackendReport) -> Option<String> {
 
 fn known(report: &BackendReport) -> impl Iterator<Item = Verdict> {
     let known = report.entries().filter(|entry| entry.verdict == Verdict::KnownDeviation);
-    known.map(|entry| entry.as_observed())
+    known.map(Entry::as_observed)
 }
 
 /// The known deviations in words, with the worst ones named: `40 known deviations, 3 of them crashes`.
@@ -258,7 +258,6 @@ mod tests {
     use crate::backend::{Description, Identity};
     use crate::judge::{Judgement, Strictness};
     use crate::judged::Judged;
-    use crate::report::Entry;
 
     /// A report on cases, each with a verdict; the operator of one without is not declared.
     fn report(results: &[(&Arc<Case>, Option<Verdict>)], spec: &Specification) -> BackendReport {
