@@ -12,13 +12,13 @@ from gatherspec import NUMPY, ONNX, SYMBOLIC, Operator, Tensor, Unsupported, num
 TYPES = {dtype: getattr(ov.Type, dtype) for dtype in [*NUMPY, "bf16"] if dtype not in ("bool", "c64", "c128")}
 TYPES["bool"] = ov.Type.boolean
 NAMES = {kind: dtype for dtype, kind in TYPES.items()}
-INTEGERS = ["i64", "i32", "i8", "i16", "u8", "u16", "u32", "u64"]
-CORE = ov.Core()
+INTEGERS, CORE = ["i64", "i32", "i8", "i16", "u8", "u16", "u32", "u64"], ov.Core()
 
 
 def filled(dtype, shape, data):
-    array = numpy_load(Tensor(dtype, shape, data), "<u2")
-    return ov.Tensor(array, shape, ov.Type.bf16) if dtype == "bf16" else ov.Tensor(array)
+    array, tensor = numpy_load(Tensor(dtype, shape, data), "<u2"), ov.Tensor(TYPES[dtype], shape)
+    tensor.data.view(array.dtype)[...] = array  # it would not keep an array of bf16
+    return tensor
 
 
 def load(tensor):
