@@ -54,19 +54,19 @@ fn every_policy<I: Index>(
     filled: Planned<'_, Filled<u32>>,
 ) {
     for (level, threads) in Level::available().flat_map(|level| [(level, 1), (level, 3)]) {
-        // An interpreter takes many times as long for three threads.
-        let few = cfg!(miri) && threads > 1;
         let threads = NonZeroUsize::new(threads).expect("positive");
-        for negative in [NegativeIndex::Wrap, NegativeIndex::Reject].into_iter().take(if few { 1 } else { 2 })
-        {
-            let options = options.level(level).exactly_threads(threads).negative_index(negative);
-            let policies = [BadIndex::Zero, BadIndex::Error, BadIndex::Clamp, BadIndex::Modulo];
-            for bad in policies.into_iter().take(if few { 1 } else { 4 }) {
+        let options = options.level(level).exactly_threads(threads);
+        // An interpreter takes many times as long for three threads.
+        if cfg!(miri) && threads.get() > 1 {
+            held(plan(&options.bad_index(BadIndex::Zero)), shape, indices);
+            continue;
+        }
+        for negative in [NegativeIndex::Reject, NegativeIndex::Wrap] {
+            let options = options.negative_index(negative);
+            for bad in [BadIndex::Error, BadIndex::Zero, BadIndex::Clamp, BadIndex::Modulo] {
                 held(plan(&options.bad_index(bad)), shape, indices);
             }
-            if !few {
-                held(filled(&options.fill(9)), shape, indices);
-            }
+            held(filled(&options.fill(9)), shape, indices);
         }
     }
 }
