@@ -12,7 +12,7 @@
 //! 2. `cargo run --release -- mutants` lists the cases that catch it. If no case does, you have found a gap: write the missing
 //!    case by hand, for each operator that is named. Do not weaken the mutant.
 //!
-//! `GATHERSPEC_TIER=nightly cargo test --test library mutants` runs every mutant again behind declarations of a single dtype
+//! `GATHERSPEC_TIER=full cargo test --test library mutants` runs every mutant again behind declarations of a single dtype
 //! pair, such as f32 by i64. A mutant that survives there needs a case with `dtype: any`.
 
 mod axis;

@@ -9,14 +9,6 @@ const ON_INDICES: &str = "equal values, other strides: https://github.com/pytorc
 
 pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(
-        "params-strides-ignored",
-        "reads params from its first element on as if there were no strides",
-        ON_PARAMS,
-        |model| {
-            model.read_params = |params| ParamsElements::Copied(misread(params, |shape, _| row_major(shape)));
-        },
-    ),
-    Mutant::new(
         "params-taken-for-untransposed",
         "takes the strides of params for sorted from large to small",
         ON_PARAMS,

@@ -74,17 +74,6 @@ pub(super) const MUTANTS: &[Mutant] = &[
         },
     ),
     Mutant::new(
-        "remainder-of-the-magnitude",
-        "takes the remainder of the index without its sign",
-        "class: abs before %",
-        |model| {
-            model.within = |call, index, bound| match call.profile.bad {
-                BadIndex::Modulo if bound > 0 => Some(index.abs() % bound as i128),
-                _ => within(call, index, bound),
-            };
-        },
-    ),
-    Mutant::new(
         "wraps-once",
         "adds or subtracts the size of the axis once only, and clamps what is then still outside",
         "class: an if in place of a loop",

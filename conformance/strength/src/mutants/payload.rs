@@ -147,18 +147,6 @@ pub(super) static MUTANTS: &[Mutant] = &[
         },
     ),
     Mutant::new(
-        "complex-conjugated",
-        "turns the sign of the imaginary part",
-        "class: a conjugate transpose where a transpose is meant",
-        |model| {
-            model.moved = |dtype, element| match (dtype, element) {
-                (DType::C64, Element::Bits(bits)) => Element::Bits(bits ^ 1 << 63),
-                (DType::C128, Element::Bits(bits)) => Element::Bits(bits ^ 1 << 127),
-                (_, element) => element,
-            };
-        },
-    ),
-    Mutant::new(
         "bytes-swapped",
         "turns the order of the bytes of 2-byte elements",
         "class: endianness",
@@ -166,16 +154,6 @@ pub(super) static MUTANTS: &[Mutant] = &[
             model.moved = |dtype, element| match element {
                 Element::Bits(bits) if dtype.size() == 2 => Element::Bits(bits >> 8 | (bits & 0xFF) << 8),
                 element => element,
-            };
-        },
-    ),
-    Mutant::new(
-        "string-cut-at-nul",
-        "ends a string at its first zero byte",
-        "class: strings of C",
-        |model| {
-            model.moved = |_, element| {
-                string(element, |bytes| bytes.split(|byte| *byte == 0).next().unwrap_or_default().to_vec())
             };
         },
     ),
@@ -189,16 +167,6 @@ pub(super) static MUTANTS: &[Mutant] = &[
                     let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
                     bytes[..end].to_vec()
                 })
-            };
-        },
-    ),
-    Mutant::new(
-        "string-taken-for-utf-8",
-        "replaces bytes that are no UTF-8",
-        "class: strings of languages whose strings are text",
-        |model| {
-            model.moved = |_, element| {
-                string(element, |bytes| String::from_utf8_lossy(bytes).into_owned().into_bytes())
             };
         },
     ),

@@ -93,22 +93,6 @@ pub(super) static MUTANTS: &[Mutant] = &[
     )
     .under(&[ZERO]),
     Mutant::new(
-        "zero-until-the-end",
-        "gives zeros from the first bad row on",
-        "class: a loop that is left for good",
-        |model| {
-            model.arrange = |_, _, picks| {
-                let mut good = true;
-                let mut keep = |pick: SliceSource| {
-                    good &= pick.is_some();
-                    pick.filter(|_| good)
-                };
-                picks.into_iter().map(&mut keep).collect()
-            };
-        },
-    )
-    .under(&[ZERO]),
-    Mutant::new(
         "bad-rows-left-out",
         "moves the rows up over a bad one",
         "class: a filter where a map is meant",

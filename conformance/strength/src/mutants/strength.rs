@@ -269,8 +269,7 @@ impl Strength {
              A mutant is a correct gather with one step replaced by a wrong one. This table says what each does wrong, what it\n\
              stands for, and how many cases of each operator catch it, run as `gatherspec run` runs them: every layout, and\n\
              several numbers of threads. Cases with more than 8192 elements count only where no smaller one catches the mutant.\n\
-             A dash: the mutant is not wrong on that operator, on any of some 10,000 drawn calls. Written by\n\
-             `GATHERSPEC_BLESS=1 cargo test -p gatherspec --test library mutants`; `gatherspec mutants` prints the same.\n\n",
+             A dash: the mutant is not wrong on that operator, on any of some 10,000 drawn calls.\n\n",
         );
         let _ = writeln!(page, "{}.\n", self.summary());
         let _ = writeln!(page, "| mutant | stands for | {} | for example |", self.operators.join(" | "));
