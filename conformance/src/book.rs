@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use gather_spec::clause::{Evidence, OutOfScope};
+use gather_spec::load::Maker;
 use gather_spec::signature::{AttributeSignature, ModePolicy};
 use gather_spec::{Basis, Case, Clause, ErrorCode, Run, Signature, Specification};
 
@@ -102,7 +103,7 @@ pub fn pictures(spec: &Specification) -> Vec<(String, String)> {
 /// The first run of a family case, of the first operator that has it.
 fn drawn_case(spec: &Specification, id: &str) -> Option<Run> {
     let case = spec.cases.iter().find(|case| case.family.as_deref() == Some(id))?;
-    case.runs().into_iter().next()
+    Maker::default().first(case)
 }
 
 /// The file of a form's picture, beside `SPECIFICATION.md`.

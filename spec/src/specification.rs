@@ -131,9 +131,14 @@ impl Specification {
     /// All runs of these cases, in their order.
     #[must_use]
     pub fn runs_of(cases: &[&Arc<Case>]) -> Vec<Run> {
+        Self::made(cases, Maker::runs)
+    }
+
+    /// Runs of these cases, in their order.
+    fn made(cases: &[&Arc<Case>], of_case: fn(&mut Maker, &Arc<Case>) -> Vec<Run>) -> Vec<Run> {
         let make = |group: Vec<usize>| {
             let mut maker = Maker::default();
-            group.into_iter().map(|at| (at, maker.runs(cases[at]))).collect::<Vec<_>>()
+            group.into_iter().map(|at| (at, of_case(&mut maker, cases[at]))).collect::<Vec<_>>()
         };
         let mut made: Vec<_> = Maker::groups(cases).into_par_iter().map(make).flatten_iter().collect();
         made.sort_unstable_by_key(|(at, _)| *at);
@@ -165,7 +170,7 @@ impl Specification {
         let cites = |case: &&Arc<Case>| case.clauses.iter().any(|id| at.contains_key(id.as_str()));
         let cases: Vec<&Arc<Case>> = self.cases.iter().filter(cites).collect();
         let mut rest = cases.iter().peekable();
-        for run in Self::runs_of(&cases) {
+        for run in Self::made(&cases, Maker::of_each_mode) {
             while rest.next_if(|case| !Arc::ptr_eq(case, &run.case)).is_some() {}
             let case = rest.peek().expect("every run has its case");
             for at in run.clauses.iter().filter_map(|id| at.get(id.as_str())) {

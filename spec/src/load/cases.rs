@@ -19,6 +19,7 @@ use super::grid::points;
 use super::names::one_of;
 use super::raw::{CaseEntry, CaseFile, FamilyFile};
 use super::reader::{FileCache, TensorReader, is_large};
+use super::runs::Which;
 use super::sizes::GridPoint;
 use super::template::{Axes, Source, Template};
 use super::version::check_schema;
@@ -223,7 +224,7 @@ impl Instances {
             self.runs = self.runs.saturating_add(case.axes.combinations());
             let case = Arc::new(case);
             if context.checks && self.runs <= MAX_RUNS {
-                case.make_runs(cache, usize::MAX)?;
+                case.make_runs(cache, Which::All)?;
             }
             self.cases.push(case);
         }
@@ -413,7 +414,18 @@ fn unique<'a>(
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use crate::load::Maker;
+    use crate::{ErrorCode, Run};
+
     use super::*;
+
+    /// The clauses of a run, whether it accepts, and the codes that it rejects with.
+    fn tested(run: &Run) -> (Arc<[String]>, bool, Vec<ErrorCode>) {
+        let rejected = ErrorCode::ALL.into_iter().filter(|code| run.expect.rejects(*code));
+        (Arc::clone(&run.clauses), run.expect.accepts(), rejected.collect())
+    }
 
     /// The embedded files are not checked when they are read.
     #[test]
@@ -422,16 +434,19 @@ mod tests {
         let mut runs = spec.runs().into_iter().peekable();
         for case in &spec.cases {
             let mut ids = Vec::new();
+            let mut all = BTreeSet::new();
             while let Some(run) = runs.next_if(|run| Arc::ptr_eq(&run.case, case)) {
                 assert!(!run.clauses.is_empty(), "{}", run.id);
                 assert!(run.clauses.iter().all(|id| case.clauses.contains(id)), "{}", run.id);
+                all.insert(tested(&run));
                 ids.push(run.id);
             }
             assert_eq!(ids, case.run_ids());
             assert_eq!(ids.len(), case.axes.combinations(), "{}", case.id);
-            let tested = case.runs();
-            let has = |id: &String| tested.iter().any(|run| run.clauses.contains(id));
+            let has = |id: &String| all.iter().any(|(clauses, ..)| clauses.contains(id));
             assert!(case.clauses.iter().all(has), "{}: no run has some of {:?}", case.id, case.clauses);
+            let of_each_mode = Maker::default().of_each_mode(case);
+            assert_eq!(of_each_mode.iter().map(tested).collect::<BTreeSet<_>>(), all, "{}", case.id);
         }
         assert!(runs.next().is_none());
     }

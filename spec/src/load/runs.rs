@@ -17,6 +17,16 @@ use super::reader::{FileCache, TensorReader};
 use super::sizes::GridPoint;
 use super::template::Source;
 
+/// Which runs of a case are made.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Which {
+    All,
+    First,
+    /// One in each mode, at the first sizes and in the first dtypes. What the others expect is of the same kind: an output, or
+    /// an error with the same code.
+    OfEachMode,
+}
+
 /// Makes runs, and keeps what those of one file share: cases of one family that follow each other cost less.
 ///
 /// ```
@@ -43,16 +53,21 @@ impl Maker {
 
     /// Makes the runs of a case, as [`Case::runs`].
     pub fn runs(&mut self, case: &Arc<Case>) -> Vec<Run> {
-        self.make(case, usize::MAX)
+        self.make(case, Which::All)
     }
 
     /// Makes the first run of a case, which takes less time.
     pub fn first(&mut self, case: &Arc<Case>) -> Option<Run> {
-        self.make(case, 1).into_iter().next()
+        self.make(case, Which::First).into_iter().next()
     }
 
-    /// Makes the runs of a case, up to a limit.
-    fn make(&mut self, case: &Arc<Case>, most: usize) -> Vec<Run> {
+    /// Makes one run of a case in each of its modes. They cite every clause that its runs cite, and accept and reject as those
+    /// do.
+    pub(crate) fn of_each_mode(&mut self, case: &Arc<Case>) -> Vec<Run> {
+        self.make(case, Which::OfEachMode)
+    }
+
+    fn make(&mut self, case: &Arc<Case>, which: Which) -> Vec<Run> {
         if let Some(template) = &case.template {
             let same_file = |(last, _): &(Arc<Source>, usize)| Arc::ptr_eq(last, &template.source);
             match &self.last {
@@ -62,7 +77,7 @@ impl Maker {
             }
             self.last = Some((Arc::clone(&template.source), template.at));
         }
-        case.make_runs(&self.cache, most).unwrap_or_else(|wrong| panic!("{}: {wrong}", case.id))
+        case.make_runs(&self.cache, which).unwrap_or_else(|wrong| panic!("{}: {wrong}", case.id))
     }
 }
 
@@ -92,11 +107,11 @@ impl Case {
         self.runs().into_iter().find(|run| run.place() == place)
     }
 
-    /// Makes the runs, up to a limit, with what the cases of the file share.
+    /// Makes the runs, with what the cases of the file share.
     pub(super) fn make_runs(
         self: &Arc<Self>,
         cache: &FileCache,
-        most: usize,
+        which: Which,
     ) -> Result<Vec<Run>, Diagnostic> {
         let Some(template) = &self.template else { return Ok(Vec::new()) };
         let reader = CaseReader {
@@ -107,8 +122,8 @@ impl Case {
         };
         let mut runs = Vec::new();
         for point in self.axes.sizes.iter() {
-            if runs.len() < most {
-                runs.extend(reader.at_sizes(self, template.entry(), point, most - runs.len())?);
+            if which == Which::All || runs.is_empty() {
+                runs.extend(reader.at_sizes(self, template.entry(), point, which)?);
             }
         }
         Ok(runs)
@@ -143,19 +158,23 @@ impl<'a> CaseReader<'a> {
         case: &'a Arc<Case>,
         entry: &'a CaseEntry,
         point: &GridPoint,
-        most: usize,
+        which: Which,
     ) -> Result<Vec<Run>, Diagnostic> {
         let sized = CaseReader { reader: self.reader.with_sizes(&point.sizes), ..*self };
         let attributes = sized.attributes(entry)?;
-        let modes = match &case.axes.modes {
+        let mut modes = match &case.axes.modes {
             Some(modes) => modes.iter().map(|at| Some(&self.page.modes()[*at])).collect(),
             None => vec![self.page.mode_sent(&attributes)],
         };
+        if which == Which::First {
+            modes.truncate(1);
+        }
+        let dtypes = if which == Which::All { usize::MAX } else { 1 };
         let each = entry.for_each.as_ref().map(|each| &each.value);
         let mut runs = Vec::new();
         for mode in modes {
             let choices = choices(each, &case.axes.dtypes, point, self.unspoken(mode)).into_iter();
-            for choice in choices.take(most - runs.len()) {
+            for choice in choices.take(dtypes) {
                 runs.push(sized.run(case, entry, mode, &attributes, &choice)?);
             }
         }
