@@ -27,7 +27,7 @@ pub(super) const TOP: &str = page!(
   gatherspec run --backend numpy                an adapter, installed on first use
   gatherspec run -- ./my-backend                a program that answers the backend protocol
   gatherspec run --library ./libmine.so         a shared library
-  gatherspec show tf.gather.axis.default        a clause, with its rulings and cases",
+  gatherspec show tf.gather.axis.default-first  a clause, with its rulings and cases",
     "Exit status:
   0  everything conforms
   1  something does not conform, or was found

@@ -48,6 +48,21 @@ fn help_of_every_command() {
     }
 }
 
+#[test]
+fn what_the_examples_of_help_show_is_there() {
+    let help = texts(&["--help"], 0).0 + &texts(&["show", "--help"], 0).0;
+    let lines = help.lines().filter_map(|line| line.strip_prefix("  gatherspec show "));
+    // A folder of cases would be the user's.
+    let lines: Vec<&str> = lines.filter(|line| !line.starts_with("--cases")).collect();
+    assert!(lines.len() > 3, "{help}");
+    for line in lines {
+        // What it is for stands behind two spaces.
+        let words =
+            line.split("  ").next().unwrap_or_default().split(' ').map(|word| word.trim_matches('\''));
+        texts(&std::iter::once("show").chain(words).collect::<Vec<_>>(), 0);
+    }
+}
+
 /// The program of a user who has no checkout must hold the header of its own version, byte for byte.
 #[test]
 fn the_header_of_the_c_interface_is_printed_as_it_stands() {
